@@ -1,4 +1,4 @@
-"""The HTTP client used by the vendors' clients, pinned to public addresses."""
+"""The HTTP client for model servers, pinned to public addresses."""
 
 import ipaddress
 import socket

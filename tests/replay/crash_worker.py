@@ -16,7 +16,6 @@ import django
 
 django.setup()
 
-import openai  # noqa: E402, F401  # once, not again in every child
 from django.conf import settings  # noqa: E402
 
 from timemachine.llm import openai_chat  # noqa: E402, F401

@@ -1,3 +1,1 @@
-"""Model providers: which models there are, what they cost, and calling them. The only package that imports vendors'
-clients.
-"""
+"""Model providers: which models there are, what they cost, and calling them. The only package that imports a price list."""

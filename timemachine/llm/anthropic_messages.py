@@ -2,6 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.attempts import Answer, Exchange, parts_of
@@ -14,29 +15,22 @@ from timemachine.llm.pure.requests.answers import read_anthropic
 from timemachine.llm.pure.requests.anthropic_messages import write
 from timemachine.llm.pure.requests.neutral import Written
 from timemachine.llm.pure.usage import anthropic_usage, part_of, text_of
-from timemachine.llm.transport import http_client, timeout
+from timemachine.llm.transport import bearer
 
+VERSION: Final = "2026-10-21"
+"""The version of the API, sent with each request."""
 DEFAULT_MAX_TOKENS = 8192
 """The limit that is sent if the request has none, because this API requires one."""
 
 
 def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening) -> Completion:
     """Make one attempt, streamed unless the server refuses that. Raises `ModelFailed`."""
-    import anthropic
-
     limited = replace(request, max_tokens=request.max_tokens or DEFAULT_MAX_TOKENS)
     parameters = parameters_for(limited, left_out)
-    client = anthropic.Anthropic(
-        base_url=request.connection.base_url,
-        api_key=request.connection.api_key,
-        max_retries=0,
-        timeout=timeout(request.timeout_seconds),
-        http_client=http_client(pinned=request.connection.pinned),
-    )
-    exchange = Exchange(anthropic, request, listening, AnthropicStream())
     prompt = _prompt(request)
     body = {**prompt.body, "model": request.model.model, **parameters.wire, **streaming(left_out)}
-    answer = exchange.answer(client, "/v1/messages", body)
+    headers = {"anthropic-version": VERSION, **bearer(request.connection)}
+    answer = Exchange(request, listening, AnthropicStream()).answer("/v1/messages", headers, body)
     return replace(_completion(request, answer, parameters), dropped=prompt.dropped)
 
 

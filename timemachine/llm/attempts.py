@@ -1,7 +1,7 @@
 """One attempt at a model call: send the request and read the response. Failures include the text that was read so far."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from timemachine.llm.pure.requests import answers as read_answers
 from timemachine.llm.pure.requests.json_values import RequestError
 from timemachine.llm.pure.requests.neutral import Part
 from timemachine.llm.pure.usage import part_of
-from timemachine.llm.transport import attempting
+from timemachine.llm.transport import attempting, http_client, timeout
 
 LAST = "[DONE]"
 
@@ -38,12 +38,9 @@ class Answer:
 
 
 class Exchange:
-    """One attempt. `vendor` is the package of the client, `stream` assembles a streamed response."""
+    """One attempt. `stream` assembles a streamed response."""
 
-    def __init__(
-        self, vendor: Any, request: ModelRequest, listening: Listening, stream: AnswerStream
-    ) -> None:
-        self._vendor = vendor
+    def __init__(self, request: ModelRequest, listening: Listening, stream: AnswerStream) -> None:
         self._request = request
         self._listening = listening
         self._stream = stream
@@ -53,25 +50,26 @@ class Exchange:
         self._first_text_ms: float | None = None
         self._broke_off_after_end = False
 
-    def answer(self, client: Any, path: str, body: JsonObject) -> Answer:
-        """Post the body with the vendor's client and return the response.
+    def answer(self, path: str, headers: Mapping[str, str], body: JsonObject) -> Answer:
+        """Post the body to a path below the address of the connection and return the response.
 
         Raises:
             ModelFailed: The attempt failed. The error has the text that came before.
             Cancelled: The call was cancelled.
         """
         cancellation = self._listening.cancellation
-        # making the client takes up to half a second the first time, and is no part of the call
+        # making the client takes a moment the first time, and is no part of the call
+        client = http_client(pinned=self._request.connection.pinned)
         self._started = time.perf_counter()
         try:
             with attempting(self._request.whole_seconds, cancellation):
-                found = self._read(client, path, body)
-        except (ModelFailed, self._vendor.APIError, httpx2.TransportError) as error:
+                found = self._read(client, path, headers, body)
+        except (ModelFailed, httpx2.HTTPError, httpx2.InvalidURL) as error:
             if cancellation.requested:
                 raise self._partial(failure.cancelled(self._request, sent=cancellation.sent)) from error
-            if cancellation.out_of_time and not isinstance(error, self._vendor.APIStatusError):
+            if cancellation.out_of_time and not isinstance(error, httpx2.HTTPStatusError):
                 raise self._partial(failure.timed_out(self._request)) from error
-            raise self._partial(_failed(self._vendor, self._request, error)) from error
+            raise self._partial(_failed(self._request, error)) from error
         return Answer(
             body=found,
             duration_ms=self._since(),
@@ -79,12 +77,17 @@ class Exchange:
             broke_off_after_end=self._broke_off_after_end,
         )
 
-    def _read(self, client: Any, path: str, body: JsonObject) -> Any:
+    def _read(self, client: httpx2.Client, path: str, headers: Mapping[str, str], body: JsonObject) -> Any:
         if self._listening.cancellation.requested:
             raise failure.cancelled(self._request, sent=self._listening.cancellation.sent)
-        # with `stream`, the client returns the response before reading it
-        response = client.post(path, cast_to=httpx2.Response, body=body, stream=True)
+        url = self._request.connection.base_url.rstrip("/") + path
+        limit = timeout(self._request.timeout_seconds)
+        posted = client.build_request("POST", url, json=body, headers=dict(headers), timeout=limit)
+        response = client.send(posted, stream=True)
         try:
+            if not response.is_success:
+                response.read()
+                response.raise_for_status()
             if "event-stream" in response.headers.get("content-type", ""):
                 return self._streamed(response)
             return failure.parsed(self._request, response.read(), response.headers.get("content-type"))
@@ -147,18 +150,16 @@ def parts_of(read: Callable[[], read_answers.Answer]) -> tuple[Part, ...]:
         return ()
 
 
-def _failed(vendor: Any, request: ModelRequest, error: Exception) -> ModelFailed:
-    """Translate an error. `openai` and `anthropic` use the same class names, and wrap only errors before a response begins."""
-    if isinstance(error, vendor.APIStatusError):
+def _failed(request: ModelRequest, error: Exception) -> ModelFailed:
+    if isinstance(error, httpx2.HTTPStatusError):
         return failure.error_response(request, error.response)
-    cause = error.__cause__ if isinstance(error, vendor.APIConnectionError) else error
-    if isinstance(cause, ModelFailed):  # from our own transport, which knows the reason
-        return failure.of_transport(request, cause)
-    if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
-        return failure.unreachable(request, _words(cause))
-    if isinstance(cause, httpx2.TimeoutException):
+    if isinstance(error, ModelFailed):  # from our own transport, which knows the reason
+        return failure.of_transport(request, error)
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+        return failure.unreachable(request, _words(error))
+    if isinstance(error, httpx2.TimeoutException):
         return failure.timed_out(request)
-    return failure.connection_lost(request, _words(cause or error))
+    return failure.connection_lost(request, _words(error))
 
 
 def _words(error: BaseException) -> str:

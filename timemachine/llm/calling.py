@@ -83,7 +83,7 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
 
 
 def _adapter(protocol: Protocol) -> Callable[[ModelRequest, AbstractSet[str], Listening], Completion]:
-    # imported at the first call, as importing them with their HTTP client takes half a second
+    # imported at the first call, because the HTTP client takes a moment
     if protocol == "anthropic":
         from timemachine.llm import anthropic_messages
 

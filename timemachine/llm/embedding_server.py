@@ -14,7 +14,7 @@ from timemachine.core.pure.errors import ModelFailed, Unavailable
 from timemachine.llm.attempts import Exchange
 from timemachine.llm.calling import wait_before_repeating
 from timemachine.llm.failure import not_understood
-from timemachine.llm.openai_chat import client
+from timemachine.llm.openai_chat import headers
 from timemachine.llm.pure.answer_stream import OpenAIStream
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import Connection, ModelName, user_in
@@ -75,8 +75,6 @@ def embeddings(model: str, texts: Sequence[str]) -> list[list[float]]:
         Unavailable: `no_embeddings`: no server is configured.
         ModelFailed: The server refused, failed, or sent an invalid response.
     """
-    import openai
-
     request = ModelRequest(
         model=ModelName(provider=PROVIDER, model=model),
         connection=connection(model),
@@ -89,8 +87,8 @@ def embeddings(model: str, texts: Sequence[str]) -> list[list[float]]:
     retries = 0
     while True:
         try:
-            exchange = Exchange(openai, request, Listening(), OpenAIStream())
-            return _vectors(request, exchange.answer(client(openai, request), "/embeddings", body).body)
+            exchange = Exchange(request, Listening(), OpenAIStream())
+            return _vectors(request, exchange.answer("/embeddings", headers(request), body).body)
         except ModelFailed as failed:
             wait = wait_before_repeating(failed, retries, request.retries)
             if wait is None or refuses_texts(failed):

@@ -1,8 +1,10 @@
 """Calls a model through `/chat/completions`: OpenAI, and every server with the same protocol."""
 
+import os
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Any
+from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.attempts import Answer, Exchange, parts_of
@@ -15,21 +17,22 @@ from timemachine.llm.pure.requests.answers import read_chat
 from timemachine.llm.pure.requests.neutral import Written
 from timemachine.llm.pure.requests.openai_chat import write
 from timemachine.llm.pure.usage import openai_usage, part_of, text_of
-from timemachine.llm.transport import http_client, timeout
+from timemachine.llm.transport import bearer
+
+_ACCOUNT: Final = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+"""The headers that choose an account, with the variables in which OpenAI's own programs find them."""
 
 
 def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening) -> Completion:
     """Make one attempt, streamed unless the server refuses that. Raises `ModelFailed`."""
-    import openai
-
     parameters = parameters_for(request, left_out)
     prompt = _prompt(request)
     body: JsonObject = {**prompt.body, "model": request.model.model, **parameters.wire}
     body |= streaming(left_out)
     if STREAM in body and STREAM_OPTIONS not in left_out:
         body[STREAM_OPTIONS] = {"include_usage": True}
-    exchange = Exchange(openai, request, listening, OpenAIStream())
-    answer = exchange.answer(client(openai, request), "/chat/completions", body)
+    exchange = Exchange(request, listening, OpenAIStream())
+    answer = exchange.answer("/chat/completions", headers(request), body)
     return replace(_completion(request, answer, parameters), dropped=prompt.dropped)
 
 
@@ -47,22 +50,13 @@ def _prompt(request: ModelRequest) -> Written:
     return Written(body={"messages": messages})
 
 
-def client(openai: Any, request: ModelRequest) -> Any:
-    """Return the vendor's client for one request, without its own retries."""
+def headers(request: ModelRequest) -> Mapping[str, str]:
+    """Return the headers with the key and, for the operator's key to OpenAI, with the operator's account."""
     connection = request.connection
-    key = connection.api_key or "none"  # the SDK requires one; a server without keys ignores it
-    headers: JsonObject = {"Authorization": f"Bearer {key}"}
-    # the SDK would send OPENAI_ORG_ID and OPENAI_PROJECT_ID to any server, and with another account's key
-    if request.model.provider != "openai" or connection.own_key:
-        headers |= {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
-    return openai.OpenAI(
-        base_url=connection.base_url,
-        api_key=key,
-        max_retries=0,
-        timeout=timeout(request.timeout_seconds),
-        default_headers=headers,
-        http_client=http_client(pinned=connection.pinned),
-    )
+    found = bearer(connection)
+    if request.model.provider == "openai" and not connection.own_key:
+        found |= {name: value for name, variable in _ACCOUNT.items() if (value := os.environ.get(variable))}
+    return found
 
 
 def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -> Completion:

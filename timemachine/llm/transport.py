@@ -1,4 +1,4 @@
-"""The HTTP client below the vendors' clients: no redirects, limited responses, and optionally only public addresses.
+"""The HTTP client for model servers: no redirects, limited responses, and optionally only public addresses.
 
 A redirect would send the key and the prompt to an unchecked address. A pinned client resolves each name itself, refuses
 addresses that are not public, and connects to exactly the one it checked, so that a name cannot change its meaning
@@ -17,20 +17,11 @@ import httpx2
 from timemachine.core.pure.errors import InvalidInput, ModelFailed
 from timemachine.llm.addresses import IPAddress, addresses_of, is_never_allowed, is_public
 from timemachine.llm.pure.cancellation import Cancellation
+from timemachine.llm.pure.catalogue import Connection
 
 LONGEST_ANSWER = 32 * 1024 * 1024
 """The most bytes of a response; a longer one is a failure."""
 CONNECT_SECONDS = 10.0
-
-# What a model server needs. The vendors' clients also send details of this machine, and headers from the operator's
-# environment that are meant for their own service (OPENAI_CUSTOM_HEADERS).
-_SENT_HEADERS = frozenset(
-    {
-        *("host", "connection", "user-agent", "accept", "accept-encoding", "content-type", "content-length"),
-        *("authorization", "anthropic-version", "openai-organization", "openai-project"),
-    }
-)
-
 
 _NO_KEEPALIVE = httpx2.Limits(max_keepalive_connections=0)
 _CONNECTED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
@@ -42,6 +33,11 @@ _cancellation: ContextVar[Cancellation | None] = ContextVar("cancellation", defa
 def http_client(*, pinned: bool) -> httpx2.Client:
     """Return the client of this process, `pinned` for servers that an administrator of a project added. Thread-safe."""
     return _client(pinned=pinned, process=os.getpid())
+
+
+def bearer(connection: Connection) -> dict[str, str]:
+    """Return the header with the key, or none for a server without keys."""
+    return {"Authorization": f"Bearer {connection.api_key}"} if connection.api_key else {}
 
 
 def timeout(seconds: float) -> httpx2.Timeout:
@@ -69,7 +65,7 @@ def _client(*, pinned: bool, process: int) -> httpx2.Client:  # noqa: ARG001 (a 
         limits=_NO_KEEPALIVE,
         # the limit counts received bytes, so they must not be compressed
         headers={"accept-encoding": "identity"},
-        event_hooks={"request": [_send_only_what_is_needed, _watch], "response": [_bound]},
+        event_hooks={"request": [_watch], "response": [_bound]},
     )
 
 
@@ -114,12 +110,6 @@ class _Bounded(httpx2.SyncByteStream):
 
     def close(self) -> None:
         self._stream.close()
-
-
-def _send_only_what_is_needed(request: httpx2.Request) -> None:
-    for name in list(request.headers):
-        if name.lower() not in _SENT_HEADERS:
-            del request.headers[name]
 
 
 def _watch(request: httpx2.Request) -> None:
