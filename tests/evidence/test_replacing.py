@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from pytest_django.fixtures import Settings
 
 from tests.evidence.sessions import long_session, message
-from tests.threads import in_a_thread
+from tests.threads import blocked_queries, in_a_thread
 from tests.verifier.bundles import packed, unpacked
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
@@ -24,12 +24,6 @@ from timemachine.recording.sessions.models import Session
 from timemachine.verifier import tm_verify
 
 
-def a_lock_is_awaited() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        return bool(cursor.fetchone()[0])
-
-
 def test_a_seal_made_during_key_replacement_is_signed_by_the_new_key(
     transactional_db: None, project: Project
 ) -> None:
@@ -40,7 +34,7 @@ def test_a_seal_made_during_key_replacement_is_signed_by_the_new_key(
         with transaction.atomic():
             new = project_log.replace_key(project, by="ada@example.org")
             sealed = in_a_thread(pool, lambda: seals.seal_session(session.id))
-            wait_until(a_lock_is_awaited, seconds=20)
+            wait_until(blocked_queries, seconds=20)
         sealed.result(20)
     assert SealCheckpoint.objects.latest("id").key == new
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from uuid import uuid4
@@ -17,6 +18,8 @@ from pytest_django.fixtures import Settings
 
 from tests.builders import recorded_session, replayed, tamper
 from tests.evidence.sessions import checked, long_session, message
+from tests.threads import blocked_queries, in_a_thread
+from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, Unavailable
@@ -28,6 +31,7 @@ from timemachine.evidence.queries import sealed_replay
 from timemachine.evidence.sealing import due, seals, session_deletion
 from timemachine.recording.sessions.commands import append, end_session, start_session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.replay.comparison.models import Comparison, ComparisonReplay
 from timemachine.replay.runs.commands import retry
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.verifier import tm_verify
@@ -139,6 +143,28 @@ def test_a_replay_is_sealed_after_its_session_and_again_when_it_ran_again(projec
     assert (first.generation, second.generation) == (1, 2)
     assert seals.seal_replay(uuid4()) is None
     assert seals.seal_session(uuid4()) is None
+
+
+@pytest.mark.parametrize("kind", ["replay", "comparison"])
+def test_what_runs_again_before_it_was_sealed_gets_no_seal(committed: Project, kind: str) -> None:
+    session = recorded_session(committed)
+    replay = replayed(session, AUDIT)
+    replay.steps.filter(sequence=2).update(status="failed", error_message="x")
+    seal = partial(seals.seal_replay, replay.id)
+    if kind == "comparison":
+        comparison = Comparison.objects.create(
+            project=committed, arms=[], requested_by="test", reason="a test"
+        )
+        ComparisonReplay.objects.create(comparison=comparison, replay=replay, arm=1, repeat=1)
+        seal = partial(seals.seal_comparison, comparison.id)
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            retry(replay)
+            sealing = in_a_thread(pool, seal)
+            wait_until(blocked_queries)
+        with pytest.raises(Conflict, match="still running"):
+            sealing.result()
+    assert list(Seal.objects.exclude(session=session)) == []
 
 
 def test_erasing_a_session_leaves_a_tombstone_and_keeps_the_log_intact(project: Project) -> None:

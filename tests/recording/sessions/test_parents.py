@@ -3,9 +3,9 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
-from tests.threads import in_a_thread
+from tests.threads import blocked_queries, in_a_thread
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.branches import ancestors_of
@@ -18,12 +18,6 @@ def start(project: Project, key: str, parent: str | None = None) -> Session:
     return start_session(
         project, name=key, key=key, by="test", parent=None if parent is None else (parent, 3)
     )
-
-
-def is_lock_awaited() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-        return bool(cursor.fetchone()[0])
 
 
 @pytest.mark.django_db
@@ -55,6 +49,6 @@ def test_a_branch_and_its_parent_created_concurrently_are_linked(project: Projec
         with transaction.atomic():
             start(project, *one)
             second = in_a_thread(pool, lambda: start(project, *other))
-            wait_until(is_lock_awaited)
+            wait_until(blocked_queries)
         second.result()
     assert Session.objects.get(key="branch").parent == Session.objects.get(key="parent")

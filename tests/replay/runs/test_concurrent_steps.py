@@ -17,6 +17,7 @@ from pytest_django import Settings
 from tests.builders import QUESTIONS, recorded_session
 from tests.stub_answers import Call
 from tests.stub_model_server import Script, StubModelServer
+from tests.threads import blocked_queries
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
 from timemachine.core.leases import briefly
@@ -205,12 +206,6 @@ def erase_in_thread(session: Session) -> None:
         connections.close_all()
 
 
-def has_blocked_query() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        return int(cursor.fetchone()[0])
-
-
 def test_an_answer_written_while_its_session_is_erased_is_erased_too(
     session: Session, stub: StubModelServer
 ) -> None:
@@ -222,7 +217,7 @@ def test_an_answer_written_while_its_session_is_erased_is_erased_too(
         with transaction.atomic():
             assert write([Result(lease=lease, step=step, outcome=outcome)]) == 1
             erasing = thread.submit(erase_in_thread, session)
-            wait_until(has_blocked_query)
+            wait_until(blocked_queries)
         erasing.result(60)
     assert not Replay.objects.exists()
     assert_only_payloads_of_frames()

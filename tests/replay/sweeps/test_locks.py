@@ -3,22 +3,16 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from tests.builders import recorded_session
-from tests.threads import in_a_thread
+from tests.threads import blocked_queries, in_a_thread
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
 from timemachine.core.leases import LeaseLost
 from timemachine.replay.sweeps.commands import cancel, claim, launch, write
 from timemachine.replay.sweeps.models import Sweep, SweepRow
 from timemachine.replay.sweeps.pure.grid import Grid
-
-
-def has_blocked_query() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        return bool(cursor.fetchone()[0])
 
 
 @pytest.mark.parametrize("step", ["claim", "write"])
@@ -37,7 +31,7 @@ def test_a_worker_waits_for_a_cancellation_before_it_locks_a_setting(
                 if step == "claim"
                 else (lambda: write(lease, status="done", result={})),
             )
-            wait_until(has_blocked_query, seconds=20)
+            wait_until(blocked_queries, seconds=20)
             free = SweepRow.objects.select_for_update(skip_locked=True).filter(sweep=sweep)
             assert len(free) == sweep.rows.count()
             cancel(sweep)

@@ -7,7 +7,6 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Model, QuerySet
 
 from timemachine.core.pure.errors import Conflict
 from timemachine.evidence.log.project_log import frontier_of
@@ -47,7 +46,7 @@ def seal_session(session_id: UUID) -> Seal | None:
     cannot be read: the commitments stay and are signed by the next call that can.
     """
 
-    load = partial(_subject, Session.objects.filter(id=session_id), SessionSubject)
+    load = partial(_session, session_id)
     return _seal_in_batches(load, [session_id])
 
 
@@ -61,10 +60,7 @@ def seal_replay(replay_id: UUID) -> Seal | None:
     replay = Replay.objects.filter(id=replay_id).first()
     if replay is None or seal_session(replay.session_id) is None:
         return None
-    if replay.finished_at is None:
-        raise Conflict("This replay is still running. It is sealed when it finishes.", code="replay_running")
-    load = partial(_subject, Replay.objects.filter(id=replay_id).select_related("session"), replay_subject)
-    return _seal_in_batches(load, [replay.session_id])
+    return _seal_in_batches(partial(_finished_replay, replay_id), [replay.session_id])
 
 
 def seal_comparison(comparison_id: UUID) -> Seal | None:
@@ -77,14 +73,10 @@ def seal_comparison(comparison_id: UUID) -> Seal | None:
     comparison = Comparison.objects.select_related("project").filter(id=comparison_id).first()
     if comparison is None:
         return None
-    if run_ended_at(comparison) is None:
-        raise Conflict(
-            "This comparison is still running. It is sealed when it finishes.", code="comparison_running"
-        )
     sessions = [session.id for session in sessions_of(comparison)]
     for each in sessions:
         seal_session(each)
-    load = partial(_subject, Comparison.objects.filter(id=comparison_id), comparison_subject)
+    load = partial(_finished_comparison, comparison_id)
     _store_results(load, sessions)
     return _seal_in_batches(load, sessions)
 
@@ -118,10 +110,34 @@ def locked_seals(session: Session) -> list[Seal]:
     return list(seals.select_for_update(of=("self",)).order_by("id"))
 
 
-def _subject[Row: Model, Of: Subject](rows: QuerySet[Row], subject_of: Callable[[Row], Of]) -> Of | None:
-    """Return the only one of these rows as it is now; None if it was deleted."""
-    row = rows.all().select_related("project").first()
-    return None if row is None else subject_of(row)
+def _session(session_id: UUID) -> SessionSubject | None:
+    session = Session.objects.filter(id=session_id).select_related("project").first()
+    return None if session is None else SessionSubject(session)
+
+
+def _finished_replay(replay_id: UUID) -> ReplaySubject | None:
+    """Return the replay, which cannot run again until the transaction ends; None if it was deleted. Raises `Conflict` while it is running."""
+    locked = Replay.objects.select_for_update(of=("self",), no_key=True)
+    replay = locked.filter(id=replay_id).select_related("project", "session").first()
+    if replay is None:
+        return None
+    if replay.finished_at is None:
+        raise Conflict("This replay is still running. It is sealed when it finishes.", code="replay_running")
+    return replay_subject(replay)
+
+
+def _finished_comparison(comparison_id: UUID) -> ComparisonSubject | None:
+    """Return the comparison, whose replays cannot run again until the transaction ends; None if it was deleted. Raises `Conflict` while one is running."""
+    comparison = Comparison.objects.filter(id=comparison_id).select_related("project").first()
+    if comparison is None:
+        return None
+    replays = Replay.objects.select_for_update(of=("self",), no_key=True).filter(run__comparison=comparison)
+    list(replays.order_by("id").values_list("id"))
+    if run_ended_at(comparison) is None:
+        raise Conflict(
+            "This comparison is still running. It is sealed when it finishes.", code="comparison_running"
+        )
+    return comparison_subject(comparison)
 
 
 @transaction.atomic
@@ -146,8 +162,11 @@ def _seal_in_batches(load: Load, sessions: Sequence[UUID]) -> Seal | None:
         while _seal_next_batch(load, sessions):
             pass
     except RecordMissing as why:
-        if (subject := load()) is not None:
-            Seal.objects.filter(generation=subject.generation, **subject.identity).update(problem=why.message)
+        with transaction.atomic():
+            if (subject := load()) is not None:
+                Seal.objects.filter(generation=subject.generation, **subject.identity).update(
+                    problem=why.message
+                )
         raise
     return _sign_all(load, sessions)
 

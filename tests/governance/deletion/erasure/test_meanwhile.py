@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.builders import QUESTIONS, compared, recorded_session, replayed
 from tests.governance.deletion.erasure.canary import SENTENCE, everywhere
-from tests.threads import in_a_thread
+from tests.threads import blocked_queries, in_a_thread
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
 from timemachine.evidence import commands
@@ -38,12 +38,6 @@ from timemachine.verifier import tm_verify
 THREADS = 2
 
 
-def waiting() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
-        return int(cursor.fetchone()[0])
-
-
 @contextmanager
 def run_while_session_is_locked(
     session: Session, first: Callable[[], Any], second: Callable[[], Any], *, no_key: bool
@@ -54,9 +48,9 @@ def run_while_session_is_locked(
         with transaction.atomic():
             Session.objects.select_for_update(no_key=no_key).get(pk=session.pk)
             one = in_a_thread(pool, first)
-            wait_until(lambda: waiting() == 1)
+            wait_until(lambda: blocked_queries() == 1)
             other = in_a_thread(pool, second)
-            wait_until(lambda: other.done() or waiting() == THREADS)
+            wait_until(lambda: other.done() or blocked_queries() == THREADS)
         results += [one.result(), other.result()]
     yield results
 
@@ -97,7 +91,7 @@ def test_a_repetition_recorded_during_an_erasure_is_erased_too(transactional_db:
         with transaction.atomic():
             Session.objects.select_for_update().get(pk=begun.pk)
             erasure = in_a_thread(pool, lambda: erasing.work(found.id))
-            wait_until(lambda: waiting() == 1)
+            wait_until(lambda: blocked_queries() == 1)
             append(begun.id, drafts)
         done = erasure.result()
     assert done is not None
@@ -117,7 +111,7 @@ def test_a_writer_to_the_projects_log_and_a_turn_deletion_do_not_deadlock(
             project_log.append(begun.project, [{"entry": project_log.HOLD}])
             step = begun.actions.get(sequence=1)
             deletion = in_a_thread(pool, lambda: erasing.delete_turn(step, reason="asked for", by="ada"))
-            wait_until(lambda: waiting() == 1)
+            wait_until(lambda: blocked_queries() == 1)
         assert deletion.result().status == "done"
     assert everywhere() == {}
 
@@ -133,7 +127,7 @@ def test_a_reason_that_repeats_concurrently_recorded_text_is_refused(transaction
         with transaction.atomic():
             Session.objects.select_for_update().get(pk=begun.pk)
             erasure = in_a_thread(pool, lambda: erasing.work(found.id))
-            wait_until(lambda: waiting() == 1)
+            wait_until(lambda: blocked_queries() == 1)
             append(begun.id, [ActionDraft(kind="message", output=SENTENCE)])
         done = erasure.result()
     assert done is not None
@@ -162,7 +156,7 @@ def test_recording_does_not_wait_until_all_steps_are_compared_with_the_reason_ag
         with transaction.atomic():
             Session.objects.select_for_update().get(pk=begun.pk)
             erasure = in_a_thread(pool, erase)
-            wait_until(lambda: waiting() == 1)
+            wait_until(lambda: blocked_queries() == 1)
             append(begun.id, [ActionDraft(kind="message", input="Go on.")])
         done = erasure.result()
     assert done is not None

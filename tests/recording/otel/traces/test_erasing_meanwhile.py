@@ -5,25 +5,15 @@ from contextlib import suppress
 from threading import Event
 
 import pytest
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, transaction
 
-from tests.threads import in_a_thread
+from tests.threads import blocked_queries, in_a_thread
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.recording.otel.sql import lock_project
 from timemachine.recording.sessions.commands import locked, start_session
 from timemachine.recording.sessions.models import Session
-
-WAITING = (
-    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-)
-
-
-def waiting() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(WAITING)
-        return int(cursor.fetchone()[0])
 
 
 @pytest.mark.django_db(transaction=True)
@@ -37,7 +27,7 @@ def test_an_erasure_in_a_deadlock_with_a_sender_finally_succeeds() -> None:
         with suppress(OperationalError), transaction.atomic():
             locked([session.id])
             entered.set()
-            wait_until(waiting, 30)
+            wait_until(blocked_queries, 30)
             lock_project(project, exclusively=False)
 
     with ThreadPoolExecutor(1) as pool:

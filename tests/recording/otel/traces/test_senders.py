@@ -10,8 +10,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from tests.api.conftest import Program
 from tests.recording.otel.spans.test_decoding import ID
 from tests.recording.otel.traces.conftest import Exporter
-from tests.recording.otel.traces.test_erasing_meanwhile import waiting
-from tests.threads import in_a_thread
+from tests.threads import blocked_queries, in_a_thread
 from tests.waiting import wait_until
 from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import Project
@@ -34,7 +33,7 @@ def test_a_blocked_sender_does_not_hold_up_others(api: Program, project: Project
         with transaction.atomic():
             locked([held.id])
             waits = in_a_thread(pool, lambda: one.send(first))
-            wait_until(lambda: in_a_thread(pool, waiting).result(), 30)
+            wait_until(blocked_queries, 30)
             goes = in_a_thread(pool, lambda: other.send(second))
             wait_until(lambda: Action.objects.count() == 1, 30)
             assert not waits.done()
