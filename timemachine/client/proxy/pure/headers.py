@@ -30,7 +30,7 @@ READABLE: Final = ("gzip", "deflate", "zstd", "identity")
 _CREDENTIALS: Final = ("authorization", "x-api-key", "api-key")
 _SECRET: Final = re.compile(r"key|token|secret|auth", re.IGNORECASE)
 """What the names of other credentials contain: `x-goog-api-key`, or `key` in the query."""
-_NO_SECRET: Final = "idempotency-key"
+_RETRY_ID: Final = "idempotency-key"
 _SHORTEST_SECRET: Final = 8
 _PARENT: Final = re.compile(r"(.+):([1-9]\d{0,8})")
 _HASH: Final = 12
@@ -62,7 +62,7 @@ class Caller:
         secrets = (
             value.rpartition(" ")[2]
             for name, value in named.items()
-            if _SECRET.search(name) and name != _NO_SECRET and not name.startswith(OURS)
+            if _SECRET.search(name) and name != _RETRY_ID and not name.startswith(OURS)
         )
         return cls(
             **{name: found.get(OURS + name) or None for name in ("session", "agent", "user", "parent")},
