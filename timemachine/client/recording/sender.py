@@ -78,13 +78,13 @@ class Sender:
 
     def outbox(self, header: JsonObject, holder: Holder, **options: Any) -> Outbox:
         """An outbox for a session; `options` are those of `Outbox`."""
+        _import_here()
         self._holders.add(holder)
         recording = Recording(header, self.folder, self.delivery.spool)
         return outbox_of(recording, shortfall=Shortfall(self.shortfall), **options)
 
     def open(self, outbox: Outbox) -> None:
         """Start delivering an outbox."""
-        _import_here()
         self.delivery.add(outbox)
         self._start()
 
@@ -100,6 +100,7 @@ class Sender:
 
     def adopt(self) -> None:
         """Adopt the spools of ended processes."""
+        _import_here()
         self.delivery.adopt()
         self._start()
 
@@ -309,7 +310,10 @@ class Sender:
 
 
 def _import_here() -> None:
-    """Import slow modules on this thread: a child forked while another thread imports them could never import them."""
+    """Import slow modules on the thread that begins to record: a child forked while another thread imports them could never import them.
+
+    The openai package fails in a call that it makes while another thread imports httpx.
+    """
     import httpcore  # noqa: F401  # httpx imports it with its first client
 
     import timemachine.client.connection  # noqa: F401  # takes a third of a second
