@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.otel.pure import claude_code, kinds
+from timemachine.recording.otel.pure import claude_code, kinds, llama_index
 from timemachine.recording.otel.pure.attributes import COPIED, Attributes, cached_of, saved_of, was_recorded
 from timemachine.recording.otel.pure.kinds import Kind, kind_of
 from timemachine.recording.otel.pure.messages import input_of, output_of
@@ -30,7 +30,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 def draft_of(span: Span) -> ActionDraft:
     """Return the action of a span."""
-    attributes = Attributes(claude_code.with_common_names(span))
+    attributes = Attributes(claude_code.with_common_names(span) | llama_index.common_names(span))
     kind = kind_of(span)
     error_type, error_message = _error(span, attributes)
     is_call = kind == kinds.CALL

@@ -8,7 +8,7 @@ OpenTelemetry's GenAI conventions (`gen_ai.operation.name`), Vercel's AI SDK (`a
 
 from typing import Final, NamedTuple
 
-from timemachine.recording.otel.pure import claude_code
+from timemachine.recording.otel.pure import claude_code, llama_index
 from timemachine.recording.otel.pure.attributes import Attributes
 from timemachine.recording.otel.pure.span import Span
 
@@ -97,6 +97,8 @@ def kind_of(span: Span) -> Kind:
     attributes = Attributes(span.attributes)
     if claude_code.is_of_claude_code(span):
         return _CLAUDE_CODE.get(span.name, PLAIN)
+    if llama_index.is_preparation(span):
+        return AGENT
     if (called := ai_sdk_operation(attributes)) is not None:
         return TOOL if called == "ai.toolCall" else CALL if called.endswith(_AI_SDK_CALLS) else AGENT
     return _of_convention(attributes)
