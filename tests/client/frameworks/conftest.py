@@ -59,6 +59,7 @@ class Example:
             "TIMEMACHINE_API_KEY": self.served.key,
             "TIMEMACHINE_SPOOL": str(self.served.spool),
             "OPENAI_BASE_URL": f"{self.stub.url}/v1",
+            "OPENAI_API_BASE": f"{self.stub.url}/v1",  # LlamaIndex reads this one
             "OPENAI_API_KEY": "none",
             "ANTHROPIC_BASE_URL": self.stub.url,
             "ANTHROPIC_API_KEY": "none",
