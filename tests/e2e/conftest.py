@@ -1,6 +1,6 @@
 """Fixtures: a project of the running product, and a browser."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +15,7 @@ from tests.e2e.shared_product import SharedProduct
 from tests.locking import shared_folder
 from tests.measuring import unmeasured
 
+LOGGED = 6_000
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -22,6 +23,17 @@ FLAGS = [
     "--no-first-run",
     "--disable-component-update",
 ]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Function) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show with a failure what the product logged last: its processes say more than the page."""
+    report = yield
+    product = item.funcargs.get("product")
+    if report.failed and isinstance(product, Product):
+        for log in sorted(product.home.glob("logs/*.log")):
+            report.sections.append((f"end of {log.name}", log.read_text(errors="replace")[-LOGGED:]))
+    return report
 
 
 @pytest.fixture(scope="module", autouse=True)
