@@ -1,7 +1,7 @@
 """How much the recording proxy adds to model calls: against direct calls to the same provider, in the same run.
 
 The provider is a process that streams an answer as soon as it is asked. First one call after the other, direct and through the proxy in turns, with a
-short request and one of a long agent loop; then 200 streams at once; then again with the recorder's server away and its spool unusable.
+short request and one of a long agent loop; then twice 200 streams at once; then again with the recorder's server away and its spool unusable.
 Every body must be the same, byte by byte. `CALLS` sets the number of calls.
 """
 
@@ -36,7 +36,8 @@ def main() -> None:
         with proxied(direct, Path(folder) / "spool") as through:
             for messages, words in ((1, "a short request"), (200, "a request of 200 messages")):
                 one_by_one(direct, through, messages, words)
-            asyncio.run(at_once(direct, through))
+            for words in ("at once", "more at once"):  # then with connections that were kept
+                asyncio.run(at_once(direct, through, words))
         blocked = Path(folder) / "blocked"
         blocked.touch()
         with proxied(direct, blocked) as through:
@@ -73,13 +74,13 @@ def first_part(client: httpx.Client, url: str, content: bytes) -> tuple[float, s
     return first, seen.hexdigest()
 
 
-async def at_once(direct: str, through: str) -> None:
+async def at_once(direct: str, through: str, words: str) -> None:
     """Measure many streams at the same time."""
     plain, added = await streams(direct), await streams(through)
     assert plain[2] == added[2], "The bodies differ."
-    figure(f"{AT_ONCE} streams at once, failed", added[1], "calls", most=0)
-    figure(f"first token of {AT_ONCE} at once", median(added[0]), "ms", against=("direct", median(plain[0])))
-    figure(f"all of {AT_ONCE} at once", added[3], "s", against=("direct", plain[3]))
+    figure(f"{AT_ONCE} streams {words}, failed", added[1], "calls", most=0)
+    figure(f"first token of {AT_ONCE} {words}", median(added[0]), "ms", against=("direct", median(plain[0])))
+    figure(f"all of {AT_ONCE} {words}", added[3], "s", against=("direct", plain[3]))
 
 
 async def streams(url: str) -> tuple[list[float], int, set[str], float]:

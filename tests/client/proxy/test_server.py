@@ -1,11 +1,13 @@
 """The proxy between a client and a provider: the bytes that pass, and what happens if a part of it fails."""
 
+import asyncio
 import gzip
 import json
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +118,42 @@ def test_a_body_that_is_too_large_to_be_recorded_passes(tmp_path: Path) -> None:
     assert seen[0][1] == sent
     assert (call.get("input"), call["output"]) == (None, {})
     assert f"{len(sent):,} bytes" in call["metadata"]["not_recorded"]
+
+
+def test_calls_at_the_same_time_share_no_connection_and_later_ones_use_them_again(tmp_path: Path) -> None:
+    opened, waiting_calls = [], threading.Barrier(20)
+
+    class Provider(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            opened.append(self)
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            waiting_calls.wait(30)
+            self.send_response(200)
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    async def ask_all(url: str) -> set[int]:
+        async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
+            calls = (client.post(f"{url}/v1/chat/completions", json=ASKED) for _ in range(20))
+            return {each.status_code for each in await asyncio.gather(*calls)}
+
+    with (
+        ThreadingHTTPServer(("127.0.0.1", 0), Provider) as server,
+        proxied(f"http://127.0.0.1:{server.server_port}", tmp_path) as (proxy, _),
+    ):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        assert [asyncio.run(ask_all(proxy.server.url)) for _ in range(3)] == [{200}] * 3
+        server.shutdown()
+    assert 20 <= len(opened) < 40
 
 
 def test_the_sdks_stream_and_calls_succeed_if_nothing_can_be_recorded(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 import re
@@ -40,21 +39,9 @@ class ProxyServer:
 
     def __init__(self, recorder: CallRecorder, *, port: int = 0) -> None:
         self.providers = Providers()
-        self.server = LocalServer(self._handle, port=port, at_end=self._close)
+        self._upstream = Upstream()
+        self.server = LocalServer(self._handle, port=port, at_end=self._upstream.close)
         self._recorder = recorder
-        self._made: Upstream | None = None
-
-    @property
-    def _upstream(self) -> Upstream:
-        """The connections to providers, which belong to the loop that the server runs in."""
-        if self._made is None:
-            self._made = Upstream()
-        return self._made
-
-    async def _close(self) -> None:
-        made, self._made = self._made, None
-        if made is not None:
-            await made.close()
 
     async def _handle(self, request: Request, answer: Answer) -> None:
         refused = self._refusal(request)
@@ -93,21 +80,18 @@ class ProxyServer:
         """Forward a request that is not recorded."""
         has_body = request.header("content-length") or request.header("transfer-encoding")
         try:
-            response = await self._upstream.send(
+            async with self._upstream.sent(
                 request, url, request.body if has_body else None, recorded=False
-            )
-        except _FAULTS as why:
-            await _send_error(request, answer, _BAD_GATEWAY, unreachable(url, why))
-            return
-        async with contextlib.aclosing(response):
-            answer.begin(response.status_code, _headers_of(response), _reason_of(response))
-            try:
+            ) as response:
+                answer.begin(response.status_code, _headers_of(response), _reason_of(response))
                 async for part in response.aiter_raw():
                     await answer.send(part)
-            except _FAULTS:
+                await answer.end()
+        except _FAULTS as why:
+            if answer.begun:
                 answer.abort()
-                return
-            await answer.end()
+            else:
+                await _send_error(request, answer, _BAD_GATEWAY, unreachable(url, why))
 
 
 class _Call:
@@ -144,23 +128,30 @@ class _Call:
             raise
 
     async def _forward(self, url: str) -> None:
+        body = await self._body()
         try:
-            response = await self._upstream.send(self._request, url, await self._body(), recorded=True)
+            async with self._upstream.sent(self._request, url, body, recorded=True) as response:
+                self._begin(response)
+                await self._pass_response(response)
         except _FAULTS as why:
-            self.exchange.outcome, self.exchange.why = "provider_failed", unreachable(url, why)
+            self.exchange.outcome = "provider_failed"
+            if self._answer.begun:
+                await self._recorded()
+                self._answer.abort()
+                return
+            self.exchange.why = unreachable(url, why)
             await self._recorded()
             await _send_error(self._request, self._answer, _BAD_GATEWAY, self.exchange.why)
-            return
-        async with contextlib.aclosing(response):
-            found = self.exchange
-            found.status = response.status_code
-            found.content_type = response.headers.get("content-type", "")
-            found.request_id = response.headers.get("x-request-id") or response.headers.get("request-id")
-            found.response.encoding = response.headers.get("content-encoding")
-            session = self._recorder.key_of(found.caller).encode("ascii", "replace")
-            headers = [*_headers_of(response), (b"Timemachine-Session", session)]
-            self._answer.begin(response.status_code, headers, _reason_of(response))
-            await self._pass_response(response)
+
+    def _begin(self, response: httpx.Response) -> None:
+        found = self.exchange
+        found.status = response.status_code
+        found.content_type = response.headers.get("content-type", "")
+        found.request_id = response.headers.get("x-request-id") or response.headers.get("request-id")
+        found.response.encoding = response.headers.get("content-encoding")
+        session = self._recorder.key_of(found.caller).encode("ascii", "replace")
+        headers = [*_headers_of(response), (b"Timemachine-Session", session)]
+        self._answer.begin(response.status_code, headers, _reason_of(response))
 
     async def _body(self) -> bytes | AsyncIterator[bytes]:
         """Return the body of the request; if it is too large to be recorded, as it comes."""
@@ -186,20 +177,14 @@ class _Call:
         gate = _EndOfStream() if is_stream else _LastPart()
         if is_stream:
             self._answer.flush()
-        try:
-            async for part in response.aiter_raw():
-                self.exchange.response.add(self._now(), part)
-                for each in gate.passed(part):
+        async for part in response.aiter_raw():
+            self.exchange.response.add(self._now(), part)
+            for each in gate.passed(part):
+                await self._answer.send(each)
+            if gate.is_at_end:
+                await self._recorded()
+                for each in gate.rest():
                     await self._answer.send(each)
-                if gate.is_at_end:
-                    await self._recorded()
-                    for each in gate.rest():
-                        await self._answer.send(each)
-        except _FAULTS:
-            self.exchange.outcome = "provider_failed"
-            await self._recorded()
-            self._answer.abort()
-            return
         await self._recorded()
         for each in gate.rest():
             await self._answer.send(each)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
+from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
@@ -18,7 +21,13 @@ from timemachine.client.proxy.pure.headers import forwarded
 OPENAI_URL: Final = "https://api.openai.com/v1"
 ANTHROPIC_URL: Final = "https://api.anthropic.com"
 _CONNECT_SECONDS: Final = 15.0
-_KEEP_ALIVE: Final = httpx.Limits(max_connections=None, max_keepalive_connections=200, keepalive_expiry=30.0)
+_IDLE_SECONDS: Final = 30.0
+_MOST_IDLE: Final = 200
+_KEEP_ALIVE: Final = httpx.Limits(
+    max_connections=1, max_keepalive_connections=1, keepalive_expiry=_IDLE_SECONDS
+)
+_TIMEOUT: Final = httpx.Timeout(None, connect=_CONNECT_SECONDS)
+"""A model may be silent for as long as its caller waits."""
 _LOCAL: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -79,28 +88,57 @@ class Providers:
         return self.openai, f"{self.openai.url}{plain}{query}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Idle:
+    """The client of a connection that waits for the next request, and since when."""
+
+    client: httpx.AsyncClient
+    since: float
+
+
 class Upstream:
-    """Sends requests to providers, with the connections that it keeps. HTTPS_PROXY, NO_PROXY and SSL_CERT_FILE apply."""
+    """Sends requests to providers, with the connections that it keeps. HTTPS_PROXY, NO_PROXY and SSL_CERT_FILE apply.
+
+    Each connection has a client of its own: the pool of one client looks at all of its connections for each request that
+    begins or ends, which takes seconds when hundreds begin together.
+    """
 
     def __init__(self) -> None:
-        timeout = httpx.Timeout(
-            None, connect=_CONNECT_SECONDS
-        )  # a model may be silent for as long as its caller waits
-        self._client = httpx.AsyncClient(timeout=timeout, limits=_KEEP_ALIVE, follow_redirects=False)
+        self._tls = httpx.create_ssl_context()
+        self._idle: defaultdict[tuple[str, str], deque[_Idle]] = defaultdict(deque)
 
-    async def send(
+    @asynccontextmanager
+    async def sent(
         self, request: Request, url: str, body: bytes | AsyncIterator[bytes] | None, *, recorded: bool
-    ) -> httpx.Response:
-        """Send a request and return its response, whose body is not read yet. Raises `httpx.HTTPError`, `httpx.InvalidURL`."""
+    ) -> AsyncIterator[httpx.Response]:
+        """Send a request and yield its response, whose body is not read yet. Raises `httpx.HTTPError`, `httpx.InvalidURL`."""
         headers = forwarded(request.headers, recorded=recorded)
         sent = httpx.Request(
             request.method, url, headers=headers, content=body
         )  # adds no header but Host and the length
-        return await self._client.send(sent, stream=True)
+        idle = self._idle[urlsplit(url)[:2]]
+        client = idle.pop().client if idle else self._new_client()
+        try:
+            async with aclosing(await client.send(sent, stream=True)) as response:
+                yield response
+        finally:
+            idle.append(_Idle(client, time.monotonic()))
+            await self._close_old(idle)
+
+    def _new_client(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(timeout=_TIMEOUT, limits=_KEEP_ALIVE, verify=self._tls)
+
+    async def _close_old(self, idle: deque[_Idle]) -> None:
+        """Close connections that were not used for long, and the oldest if there are too many."""
+        long_ago = time.monotonic() - _IDLE_SECONDS
+        while idle and (idle[0].since < long_ago or len(idle) > _MOST_IDLE):
+            await idle.popleft().client.aclose()
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        for idle in self._idle.values():
+            while idle:
+                await idle.pop().client.aclose()
 
 
 def _is_own(url: str, port: int) -> bool:
