@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
 import { test } from "node:test";
 import type { TimeMachine } from "timemachine-client";
 import { ended, folder, Gate, machine, outputs, printed, program, queuesIn } from "./support.js";
 
+const LONG_AGO = 1_000_000_000; // seconds since 1970
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, number) => number);
 
 test("two lines record a session that has ended", async () => {
@@ -73,13 +76,18 @@ new TimeMachine().inSession("Away", (s) => { for (let n = 0; n < 50; n += 1) s.r
   assert.deepEqual(queuesIn(spool), []);
 });
 
-test("a queue in use by another process is left to it", async () => {
+test("a queue in use by another process is left to it, unless the process had its id before the machine was restarted", async () => {
   const [key, spool] = [`in-use-${crypto.randomUUID()}`, folder()];
   const child = program(RECORDING(key, ""), { TIMEMACHINE_SPOOL: spool });
   await printed(child, "recorded");
   assert.ok(await machine({ spool }).deliverSpooled());
-  assert.equal(queuesIn(spool).length, 1);
+  const [file] = queuesIn(spool);
+  assert.ok(file);
+  fs.utimesSync(path.join(spool, file), LONG_AGO, LONG_AGO);
+  assert.ok(await machine({ spool }).deliverSpooled());
   child.kill("SIGKILL");
+  assert.deepEqual(queuesIn(spool), []);
+  assert.deepEqual(await outputs(machine(), key), numbers(201));
 });
 
 test("calls are recorded with their results, errors, usage and children", async () => {

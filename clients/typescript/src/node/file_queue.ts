@@ -215,8 +215,10 @@ function isInUse(file: string, host: unknown): boolean {
   if (by === NOBODY) return false;
   if (by === owner()) return [...open].some((queue) => queue.place === file);
   const [pid, thread] = by.split(".").map(Number);
-  const isSilent = Date.now() - fs.statSync(file).mtimeMs > SILENT;
+  const silence = Date.now() - fs.statSync(file).mtimeMs;
+  const isSilent = silence > SILENT;
   if (host !== os.hostname()) return !isSilent;
+  if (silence > SILENT + os.uptime() * 1_000) return false; // this machine was restarted, and another process may have the id
   return isAlive(pid ?? 0) && !(isSilent && pid === process.pid && thread !== threadId);
 }
 
