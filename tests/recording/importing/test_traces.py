@@ -392,12 +392,8 @@ def test_records_without_an_id_in_two_files_of_one_session_are_all_kept() -> Non
         return ",".join(str(each.id) for each in read("langfuse", trace).sessions[0].actions[1:])
 
     def langsmith(name: str) -> str | None:
-        return (
-            read("langsmith", [{"trace_id": "t", "run_type": "chain", "name": name}])
-            .sessions[0]
-            .actions[0]
-            .id
-        )
+        (session,) = read("langsmith", [{"trace_id": "t", "run_type": "chain", "name": name}]).sessions
+        return session.actions[0].id
 
     for ids in (langfuse, langsmith):
         assert ids("one") == ids("one")

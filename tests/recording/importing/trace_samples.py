@@ -1,8 +1,9 @@
 """One sample of each trace format: LangSmith, Langfuse, Inspect and OTLP."""
 
+import json
 from typing import Any
 
-from tests.recording.importing.sample_files import archive
+from tests.recording.importing.sample_files import archive, document
 
 LANGSMITH: list[dict[str, Any]] = [
     {
@@ -258,6 +259,9 @@ INSPECT_EVAL = archive(
 )
 
 
+_BEGAN = 1_760_000_000_000_000_000
+
+
 def otlp_span(number: int, parent: int = 0, /, **attributes: str) -> dict[str, Any]:
     """A span of trace 1 in OTLP JSON."""
     return {
@@ -265,8 +269,8 @@ def otlp_span(number: int, parent: int = 0, /, **attributes: str) -> dict[str, A
         "spanId": f"{number:016x}",
         "parentSpanId": f"{parent:016x}" if parent else "",
         "name": f"span {number}",
-        "startTimeUnixNano": str(1_760_000_000_000_000_000 + number * 1_000_000),
-        "endTimeUnixNano": str(1_760_000_000_000_000_000 + (number + 1) * 1_000_000),
+        "startTimeUnixNano": str(_BEGAN + number * 1_000_000),
+        "endTimeUnixNano": str(_BEGAN + (number + 1) * 1_000_000),
         "attributes": [
             {"key": name.replace("__", "."), "value": {"stringValue": content}}
             for name, content in attributes.items()
@@ -278,6 +282,48 @@ def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
     """A request with these spans."""
     resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "desk"}}]}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {}, "spans": list(spans)}]}]}
+
+
+def _value(value: Any) -> dict[str, Any]:
+    match value:
+        case bool():
+            return {"boolValue": value}
+        case int():
+            return {"intValue": str(value)}
+        case float():
+            return {"doubleValue": value}
+        case list():
+            return {"arrayValue": {"values": [_value(each) for each in value]}}
+    return {"stringValue": value if isinstance(value, str) else json.dumps(value)}
+
+
+def _attributes(values: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"key": name, "value": _value(value)} for name, value in values.items()]
+
+
+def trace(*spans: dict[str, Any]) -> bytes:
+    """Spans of one trace with these attributes: the first is the root, the others are inside it. `name` and `events` are not
+    attributes."""
+    made = []
+    for number, attributes in enumerate(spans, start=1):
+        events = attributes.get("events", {})
+        own = {name: value for name, value in attributes.items() if name not in {"name", "events"}}
+        made.append(
+            {
+                "traceId": f"{1:032x}",
+                "spanId": f"{number:016x}",
+                "parentSpanId": f"{1:016x}" if number > 1 else "",
+                "name": attributes.get("name", f"span {number}"),
+                "startTimeUnixNano": str(_BEGAN + number),
+                "endTimeUnixNano": str(_BEGAN + number + 1_000_000),
+                "attributes": _attributes(own),
+                "events": [
+                    {"name": name, "timeUnixNano": str(_BEGAN), "attributes": _attributes(value)}
+                    for name, value in events.items()
+                ],
+            }
+        )
+    return document(otlp(*made))
 
 
 OTLP_CHILD = otlp(

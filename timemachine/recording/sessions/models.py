@@ -47,8 +47,7 @@ class Session(models.Model):
     parent_key = models.CharField(max_length=200, null=True)
     # the id of a deleted parent, by which the session is recognised when it is imported again
     parent_erased = models.UUIDField(null=True)
-    # of the branch of a continuation: `session` and `step` that it continues, `model`, and the id of the `replay`. It never
-    # changes, and the seal covers it
+    # of the branch of a continuation: `session` and `step`, `model`, and the id of the `replay`; never changes, and is sealed
     continues = FaithfulJSONField(null=True)
     metadata = FaithfulJSONField(default=dict)
     tags = ArrayField(FaithfulTextField(), default=list)
@@ -373,9 +372,8 @@ class ErasedTurn(models.Model):
 class Delivery(models.Model):
     """The answer to an Idempotency-Key, so that a repeated request gets the same answer.
 
-    For actions it is `sequences`, for a request that `begins` a session the session, for others `answer` with
-    `status`. An ask without an answer is in progress, as `ask`. Erasing anything of the session also removes the
-    answer and the hash of the request.
+    For actions it is `sequences`, for a request that `begins` a session the session, for others `answer` with `status`. An ask without
+    an answer is in progress, as `ask`. Erasing anything of the session also removes the answer and the hash of the request.
     """
 
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")

@@ -3,7 +3,6 @@
 The formats that are not here have a sample that is one.
 """
 
-import json
 from typing import Any
 
 from tests.recording.importing.agents.run_samples import SDK_ARCHIVE
@@ -13,53 +12,10 @@ from tests.recording.importing.chats.samples import GOOSE
 from tests.recording.importing.own_samples import OURS
 from tests.recording.importing.sample_files import archive, codex_line, document, lines
 from tests.recording.importing.samples import AGENTOS, ATIF, DAKERA, MEMVID, SAMPLES
-from tests.recording.importing.trace_samples import INSPECT_HEAD, INSPECT_SAMPLE, LANGSMITH, otlp
+from tests.recording.importing.trace_samples import INSPECT_HEAD, INSPECT_SAMPLE, LANGSMITH, trace
 from tests.recording.importing.transcript_samples import CHAT
 
-_BEGAN = 1_760_000_000_000_000_000
 _AT = "2026-03-01T10:00:00Z"
-
-
-def _value(value: Any) -> dict[str, Any]:
-    match value:
-        case bool():
-            return {"boolValue": value}
-        case int():
-            return {"intValue": str(value)}
-        case float():
-            return {"doubleValue": value}
-        case list():
-            return {"arrayValue": {"values": [_value(each) for each in value]}}
-    return {"stringValue": value if isinstance(value, str) else json.dumps(value)}
-
-
-def _attributes(values: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"key": name, "value": _value(value)} for name, value in values.items()]
-
-
-def trace(*spans: dict[str, Any]) -> bytes:
-    """Spans of one trace with these attributes: the first is the root, the others are inside it. `name` and `events` are not
-    attributes."""
-    made = []
-    for number, attributes in enumerate(spans, start=1):
-        events = attributes.get("events", {})
-        own = {name: value for name, value in attributes.items() if name not in {"name", "events"}}
-        made.append(
-            {
-                "traceId": f"{1:032x}",
-                "spanId": f"{number:016x}",
-                "parentSpanId": f"{1:016x}" if number > 1 else "",
-                "name": attributes.get("name", f"span {number}"),
-                "startTimeUnixNano": str(_BEGAN + number),
-                "endTimeUnixNano": str(_BEGAN + number + 1_000_000),
-                "attributes": _attributes(own),
-                "events": [
-                    {"name": name, "timeUnixNano": str(_BEGAN), "attributes": _attributes(value)}
-                    for name, value in events.items()
-                ],
-            }
-        )
-    return document(otlp(*made))
 
 
 _ASKED = [{"role": "user", "parts": [{"type": "text", "content": "Weather?"}]}]

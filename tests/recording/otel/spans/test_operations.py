@@ -109,3 +109,13 @@ def test_a_client_of_openai_or_anthropic_can_call_another_provider(
 )
 def test_the_total_of_embeddings_was_read(stated: dict[str, Any]) -> None:
     assert draft_of(span(stated)).usage == Usage(input_tokens=1400, total_tokens=1400)
+
+
+def test_embeddings_of_openllmetry_are_known_as_such() -> None:
+    found = draft_of(span({"llm.request.type": "embedding", "gen_ai.request.model": "gpt-4o"}))
+    assert found.parameters == {"operation": "embeddings"}
+
+
+def test_a_framework_is_no_provider() -> None:
+    adk = {"gen_ai.system": "gcp.vertex.agent", "gen_ai.request.model": "gemini-2.5-flash"}
+    assert draft_of(span(adk | {"gen_ai.usage.input_tokens": 1})).model == "gemini-2.5-flash"

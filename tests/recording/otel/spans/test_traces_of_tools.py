@@ -388,24 +388,12 @@ def test_the_cost_that_a_sender_states(attributes: dict[str, Any]) -> None:
     assert only(attributes).cost_usd == Decimal("0.25")
 
 
-def test_a_part_of_a_cost_is_no_cost() -> None:
-    assert only(CHAT | {"llm.cost.prompt": 0.05}).cost_usd is None
+@pytest.mark.parametrize("stated", [{"llm.cost.prompt": 0.05}, {"operation.cost": 1e12}])
+def test_a_part_of_a_cost_or_an_impossible_one_is_unknown(stated: dict[str, float]) -> None:
+    assert only(CHAT | stated).cost_usd is None
 
 
 def test_the_fast_mode_of_claude_code_is_kept() -> None:
     fast = {"model": "claude-opus-4-8", "input_tokens": "10", "output_tokens": "5", "speed": "fast"}
     (found,) = drafts([(1, 0, "claude_code.llm_request", fast)])
     assert found.parameters == {"speed": "fast"}
-
-
-def test_a_cost_that_cannot_be_one_is_unknown() -> None:
-    assert only(CHAT | {"operation.cost": 1e12}).cost_usd is None
-
-
-def test_embeddings_of_openllmetry_are_known_as_such() -> None:
-    found = only({"llm.request.type": "embedding", **GPT, "gen_ai.usage.prompt_tokens": 14})
-    assert found.parameters == {"operation": "embeddings"}
-
-
-def test_a_framework_is_no_provider() -> None:
-    assert only(ADK | used(1, 1)).model == "gemini-2.5-flash"
