@@ -186,7 +186,7 @@ def session_draft(  # one argument per recorded property
     return SessionDraft(
         key=key,
         name=(shortened(name) if name else None) or first_words(actions) or command or key,
-        earlier_names=(command,) if command else (),
+        earlier_names=(key, *filter(None, [command])),
         agent=agent,
         user=user,
         started_at=min(starts, default=None),

@@ -168,7 +168,7 @@ def _session(
             "directories": list_at(about, "directories") or None,
         },
     )
-    earlier = filter(None, (first_words(actions), session.key))
+    earlier = filter(None, [first_words(actions)])
     return replace(session, earlier_names=(*session.earlier_names, *earlier))
 
 
