@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,17 @@ def test_documents_of_gemini_and_opencode(tm: Here, tmp_path: Path) -> None:
     found = tm.json("watch", "opencode", "--once", "--from", str(tmp_path))["items"]
     assert [each["session"]["key"] for each in found] == ["ses_1"]
     assert "Why is it exhausted?" in said()
+
+
+def test_it_waits_for_an_agent_that_has_not_run_yet(
+    tm: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", interrupted)
+    ran = tm.run("watch", "codex", CODEX_HOME=str(tmp_path / "none"))
+    assert "Waiting for the first one." in ran.err + ran.out
 
 
 def test_what_it_cannot_do_is_said_in_a_line(

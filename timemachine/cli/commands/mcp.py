@@ -12,8 +12,8 @@ from timemachine.cli.failure import Failure
 def mcp() -> None:
     """Let an agent ask its own past: an MCP server over stdio, which MCP clients start.
 
-    Claude Code, for example: claude mcp add timemachine -- timemachine mcp. The server's address /mcp offers the same tools over
-    HTTP.
+    Claude Code, for example: claude mcp add --scope user timemachine -- timemachine mcp. The server's address /mcp offers the
+    same tools over HTTP.
     """
     try:
         from timemachine.mcp.stdio import serve  # 60 MB that only this command needs

@@ -70,6 +70,9 @@ def watch(
     from timemachine.client.watching.withholding import redaction as edit_of
 
     sources = _sources(agents, places)
+    found = [each for each in sources if each.folder.is_dir()]
+    if once and not found:
+        raise Failure(_none_in(sources))
     client = connected()
     server = find_server(os.environ)
     watcher = Watcher(
@@ -83,8 +86,10 @@ def watch(
         _once(watcher)
         return
     if not wants_json():
-        for each in sources:
+        for each in found:
             announce(f"Watching {each.agent.name} in {each.folder}")
+        if not found:
+            announce(f"{_none_in(sources)} Waiting for the first one.")
     _follow(watcher, interval)
 
 
@@ -98,14 +103,12 @@ def _sources(agents: tuple[str, ...], places: tuple[Path, ...]) -> "list[Source]
             )
         return [Source(agent=AGENTS[agents[0]], folder=folder) for folder in places]
     chosen = [AGENTS[name] for name in dict.fromkeys(agents or AGENTS)]
-    all_places = [Source(agent=each, folder=folder) for each in chosen for folder in each.folders(os.environ)]
-    found = [each for each in all_places if each.folder.is_dir()]
-    if not found:
-        looked_in = ", ".join(str(each.folder) for each in all_places)
-        raise Failure(
-            f"No transcripts on this machine. Looked in {looked_in}. Name another folder with --from."
-        )
-    return found
+    return [Source(agent=each, folder=folder) for each in chosen for folder in each.folders(os.environ)]
+
+
+def _none_in(sources: "list[Source]") -> str:
+    looked_in = ", ".join(str(each.folder) for each in sources)
+    return f"No transcripts on this machine. Looked in {looked_in}. Name another folder with --from."
 
 
 def _profile(client: "Client", name: str) -> Any:
