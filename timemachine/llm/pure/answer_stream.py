@@ -112,7 +112,7 @@ class _Choice:
         if "logprobs" in choice:
             self._known.setdefault("logprobs", None)
         for name, tokens in part_of(choice.get("logprobs")).items():
-            self._logprobs[name] = [*list_of(self._logprobs.get(name)), *list_of(tokens)] or None
+            self._logprobs.setdefault(name, []).extend(list_of(tokens))
         return self._write(part_of(choice.get("delta")))
 
     def _write(self, delta: Mapping[str, Any]) -> str:
@@ -129,7 +129,7 @@ class _Choice:
             if isinstance(value, str) and name != "role":
                 self._texts.setdefault(name, []).append(value)
             elif isinstance(value, list):
-                self._lists[name] = [*self._lists.get(name, ()), *value]
+                self._lists.setdefault(name, []).extend(value)
             else:
                 self._message[name] = value
         return "".join(text for text in written.values() if text)
@@ -138,10 +138,12 @@ class _Choice:
     def body(self) -> JsonObject:
         texts = {name: joined("".join(texts)) or None for name, texts in self._texts.items()}
         others = {name: text for name, text in texts.items() if text or name in ("content", "refusal")}
-        message = {**self._message, **self._lists, **others}
+        lists = {name: [*each] for name, each in self._lists.items()}
+        message = {**self._message, **lists, **others}
         if self._calls:
             message["tool_calls"] = [call.body for _, call in sorted(self._calls.items())]
-        known = {**self._known, "logprobs": self._logprobs} if self._logprobs else self._known
+        logprobs = {name: [*tokens] or None for name, tokens in self._logprobs.items()}
+        known = {**self._known, "logprobs": logprobs} if logprobs else self._known
         return {**known, "message": message, "finish_reason": self.finish}
 
 

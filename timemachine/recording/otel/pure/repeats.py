@@ -68,8 +68,11 @@ def repeats_of(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -
     related = [pair for name in every for pair in _pairs(name, every)]
     nested = [pair for pair in related if pair.involves(new)]
     of_agents, of_tools = _tokens_of_agents(nested), _tokens_of_tools(related)
-    around = [pair for pair in nested if _repeats_sums(pair, of_tools)]
-    repeating = (_repeating(pair, new, of_agents, of_tools) for pair in nested if pair not in around)
+    around: list[_Nested] = []
+    others: list[_Nested] = []
+    for pair in nested:
+        (around if _repeats_sums(pair, of_tools) else others).append(pair)
+    repeating = (_repeating(pair, new, of_agents, of_tools) for pair in others)
     of_calls = {str(found.id) for found in repeating if found is not None}
     sums = of_calls | _sums_in_sums(around, of_calls)
     calls: dict[str, str] = {}
