@@ -1,6 +1,5 @@
 """The delivery of OpenTelemetry spans: each line of the recording has some, and they are sent to `/v1/traces`."""
 
-import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from timemachine.client.errors import Refused
@@ -10,8 +9,6 @@ from timemachine.core.pure.json_types import JsonObject
 
 if TYPE_CHECKING:  # importing httpx takes a third of a second
     from timemachine.client.connection import Connection
-
-log = logging.getLogger(__name__)
 
 NAME: Final = "OpenTelemetry spans"
 KEY: Final = "opentelemetry"
@@ -46,10 +43,14 @@ class TracesOutbox(Outbox):
             if why.status != _NEVER:
                 raise
             raise Refused(why.message, status=_UNPROCESSABLE, code=why.code, facts=why.facts) from why
-        rejected = (answer or {}).get("partialSuccess")
-        if rejected:
-            log.error("Spans were not recorded: %s", rejected.get("errorMessage"))
+        partial = (answer or {}).get("partialSuccess") or {}
+        if int(
+            partial.get("rejectedSpans") or 0
+        ):  # the others are stored; sending them again changes nothing
+            raise Refused(
+                partial.get("errorMessage") or "", status=_UNPROCESSABLE, code="rejected_spans", facts={}
+            )
         return {}
 
     def _record_refusal(self, connection: "Connection", line: bytes, why: Refused) -> None:
-        """Nothing: the spool has the refused spans, and the log has the reason."""
+        """Do nothing: the spool has the refused spans, and the log has the reason."""
