@@ -19,6 +19,8 @@ from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.playback.recordings import Recording
+    from timemachine.client.proxy.recording import CallRecorder
+    from timemachine.client.proxy.server import ProxyServer
 
 PORT = 8787
 _SWITCH_SECONDS = 0.0005
@@ -125,11 +127,8 @@ def proxy(
 def _record(
     key: str | None, port: int, addresses: dict[str, str | None], by_api_key: bool, with_tools: bool
 ) -> None:
-    from timemachine.client.errors import ClientError
     from timemachine.client.machine import TimeMachine
     from timemachine.client.proxy.recording import CallRecorder
-    from timemachine.client.proxy.server import ProxyServer
-    from timemachine.client.proxy.upstream import Providers
     from timemachine.client.recording.recorder import KEY
 
     if key is not None and not KEY.fullmatch(key):
@@ -137,34 +136,8 @@ def _record(
     sys.setswitchinterval(_SWITCH_SECONDS)
     machine = TimeMachine()
     recorder = CallRecorder(machine, key=key, by_api_key=by_api_key, with_tools=with_tools)
-    with _listening(port):
-        running = ProxyServer(recorder, port=port)
-    try:
-        running.providers = Providers.of(
-            openai=addresses["openai"],
-            anthropic=addresses["anthropic"],
-            name=addresses["name"],
-            own_port=running.server.port,
-        )
-    except ClientError as why:
-        running.server.close()
-        raise Failure(why.message) from why
-    url = running.server.url
-    started: ProxyStarted = {
-        "playback": None,
-        "session": recorder.key,
-        "calls": 0,
-        "base_url": f"{url}/v1",
-        "url": url,
-    }
-    show(
-        started,
-        [
-            f"Recording into {recorder.key}, at {url}/v1 for OpenAI's SDK and {url} for Anthropic's.",
-            f"Forwarding to {running.providers.openai.url} and {running.providers.anthropic.url}. Ctrl-C stops it.",
-        ],
-    )
-    flush()
+    running = _forwarding(recorder, port, addresses)
+    _show_recording(running, recorder.key)
     with closing(running.server), suppress(KeyboardInterrupt):
         running.server.run()
     recorder.close()
@@ -172,6 +145,46 @@ def _record(
     lost = f" {counted(recorder.lost, 'call')} could not be recorded." if recorder.lost else ""
     waits = "" if delivered else " Some wait for the server: see `timemachine spool list`."
     print_error(f"{counted(recorder.calls, 'call')} recorded.{lost}{waits}")
+
+
+def _forwarding(recorder: CallRecorder, port: int, addresses: dict[str, str | None]) -> ProxyServer:
+    """Listen on the port for calls to these providers. Raises `Failure`."""
+    from timemachine.client.errors import ClientError
+    from timemachine.client.proxy.server import ProxyServer
+    from timemachine.client.proxy.upstream import Providers
+
+    with _listening(port):
+        made = ProxyServer(recorder, port=port)
+    try:
+        made.providers = Providers.of(
+            openai=addresses["openai"],
+            anthropic=addresses["anthropic"],
+            name=addresses["name"],
+            own_port=made.server.port,
+        )
+    except ClientError as why:
+        made.server.close()
+        raise Failure(why.message) from why
+    return made
+
+
+def _show_recording(running: ProxyServer, key: str) -> None:
+    url, providers = running.server.url, running.providers
+    started: ProxyStarted = {
+        "playback": None,
+        "session": key,
+        "calls": 0,
+        "base_url": f"{url}/v1",
+        "url": url,
+    }
+    show(
+        started,
+        [
+            f"Recording into {key}, at {url}/v1 for OpenAI's SDK and {url} for Anthropic's.",
+            f"Forwarding to {providers.openai.url} and {providers.anthropic.url}. Ctrl-C stops it.",
+        ],
+    )
+    flush()
 
 
 def _play_back(session: str, port: int, *, start_over: bool) -> None:
