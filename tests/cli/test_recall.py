@@ -79,7 +79,7 @@ def test_the_reading_of_time_expressions_is_shown(tm: Here) -> None:
     assert ") and 2 more. Use --no-time-words" in output
     assert "“in 2027” is not understood as a time (it is in the future); searched as words." in output
     output = tm.run("recall", "--query", "gateway last session", "--besides", session.key).out
-    assert "the previous session, but there is none" in output
+    assert "the previous session, but none was found" in output
 
 
 def test_recall_prints_surrounding_turns_and_text_for_a_prompt(tm: Here) -> None:

@@ -1,4 +1,4 @@
-"""An HTTP server on the loopback for playback and for the proxy: bodies and answers are streamed, and a handler stops when its client is gone."""
+"""An HTTP server on the loopback for playback and for the proxy: bodies and answers are streamed, and a handler stops when its client disconnects."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Request:
     body: AsyncIterator[bytes]
 
     def header(self, name: str) -> str | None:
-        """Return the first value of a header, None if there is none."""
+        """Return the first value of a header, None without it."""
         wanted = name.lower().encode()
         found = (value for each, value in self.headers if each.lower() == wanted)
         return next((value.decode("latin-1") for value in found), None)
@@ -101,7 +101,7 @@ class Answer:
 class LocalServer:
     """Answers requests on a port of the loopback. Port 0 is any free one. `run` serves in this thread, a `with` block in another.
 
-    `at_end` is awaited when no handler runs any more. Raises `OSError` if the port cannot be had.
+    `at_end` is awaited when no handler runs any more. Raises `OSError` if the port is taken.
     """
 
     def __init__(

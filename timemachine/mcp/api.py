@@ -73,7 +73,7 @@ def named_session(api: Api, given: str | None) -> str:
         return given
     if api.current is None:
         raise Refused(
-            "Name the session in `session`, by its key or id: none was started over this connection. recorder_start starts "
-            "one and returns its key; recorder_list lists the open ones."
+            "No session was started over this connection. Name one in `session` by its key or id, or start one with "
+            "recorder_start, which returns its key. recorder_list lists the open ones."
         )
     return api.current

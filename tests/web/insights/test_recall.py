@@ -83,7 +83,7 @@ def test_the_interpretation_of_a_time_is_shown_and_can_be_turned_off(
     assert "means the time before the sessions Morning, Nightly" in shown
     shown = words(viewer, "/recall/?q=gateway+in+the+session+before+last")
     assert "means the session before the last, Nightly" in shown
-    assert "the previous session, but there is none" in words(viewer, "/recall/?q=last+session&user=nobody")
+    assert "the previous session, but none was found" in words(viewer, "/recall/?q=last+session&user=nobody")
 
 
 def test_surrounding_turns_are_shown_in_order_with_omissions_counted(

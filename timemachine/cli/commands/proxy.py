@@ -214,7 +214,7 @@ def _play_back(session: str, port: int, *, start_over: bool) -> None:
 
 @contextmanager
 def _listening(port: int) -> Iterator[None]:
-    """Raise `Failure` if the port cannot be had."""
+    """Raise `Failure` if the port is taken."""
     try:
         yield
     except OSError as why:

@@ -130,7 +130,7 @@ def _span(time: types.TimeReadOut) -> str:
     if time["previous_session"]:
         named = [f"{one_line(session['name'])} ({session['key']})" for session in time["sessions"]]
         if not named:
-            return "the previous session, but there is none"
+            return "the previous session, but none was found"
         more = f" and {len(named) - _NAMED:,} more" if named[_NAMED:] else ""
         return f"{_RELATIONS.get(time['relation'], '')}the session{'s' if len(named) > 1 else ''} {', '.join(named[:_NAMED])}{more}"
     begin, until = (time[end] and local(time[end]) for end in ("from", "until"))

@@ -1,6 +1,6 @@
 """Record what a framework sends to OpenTelemetry: call `record()` once, before agents are made.
 
-Spans are committed to the spool of the recorder before they are sent, so that none is lost while the server is away. OpenTelemetry's own
+Spans are committed to the spool of the recorder before they are sent, so that none is lost while the server is unreachable. OpenTelemetry's own
 exporter retries for some seconds and then drops them.
 """
 

@@ -123,7 +123,7 @@ class _Call:
         """Forward the request and the response, and record both, whatever happens."""
         try:
             await self._forward(url)
-        except asyncio.CancelledError:  # the program has gone, or the proxy stops
+        except asyncio.CancelledError:  # the program disconnected, or the proxy stops
             self._record_now("proxy_stopped" if self._proxy.server.is_stopping else "client_disconnected")
             raise
 

@@ -76,7 +76,7 @@ def transcripts_in(folder: Path, patterns: Sequence[str]) -> Iterator[Path]:
 
 
 def working_folder(head: bytes) -> Path | None:
-    """Return the folder that the agent worked in, as the beginning of its transcript names it."""
+    """Return the folder that the agent worked in, which the beginning of its transcript names."""
     found = _FOLDER.search(head)
     if found is None:
         return None

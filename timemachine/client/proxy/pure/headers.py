@@ -105,7 +105,7 @@ def forwarded(headers: Iterable[tuple[bytes, bytes]], *, recorded: bool = False)
 
 
 def _readable(accepted: str) -> str:
-    """Return those of the accepted encodings that can be read; `identity` if there is none."""
+    """Return the accepted encodings that can be read, `identity` if none can."""
     parts = [each.strip() for each in accepted.split(",")]
     return (
         ", ".join(each for each in parts if each.partition(";")[0].strip().lower() in READABLE) or "identity"
