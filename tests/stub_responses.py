@@ -48,6 +48,9 @@ def response_events(call: Call, script: Script) -> Iterator[bytes]:
         at = {"output_index": place, "item_id": item["id"]}
         empty = {**item, "status": "in_progress"} | ({"content": []} if "content" in item else {})
         yield _event("response.output_item.added", next(number), {**at, "item": empty})
+        for place_of_part, part in enumerate(item.get("content", ())):
+            begun_part = {"content_index": place_of_part, "part": {**part, "text": ""}}
+            yield _event("response.content_part.added", next(number), {**at, **begun_part})
         for word in item["content"][0]["text"].split(" ") if "content" in item else ():
             delta = {"content_index": 0, "delta": word, "logprobs": []}
             yield _event("response.output_text.delta", next(number), {**at, **delta})

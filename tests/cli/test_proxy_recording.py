@@ -5,6 +5,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -67,6 +68,46 @@ def test_a_recorded_agent_can_be_replayed_continued_and_played_back(
     with PlaybackServer(on_the_server("rome")) as playback:
         assert AGENTS[agent](playback.url, QUESTION, streamed=True) == answered
         assert not playback.unused
+
+
+def test_requests_that_continue_a_stored_response_get_its_turns_from_the_record(
+    tm: Here, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="Let me look.", tools=WEATHER, times=1))
+    stub.script(Script(answer="Sunny."))
+    with running(*to(stub, "--record", "stored", "--provider", "openai")) as (process, url):
+        with OpenAI(base_url=f"{url}/v1", api_key="none") as client:
+            asked: Any = {
+                "model": "gpt-x",
+                "tools": [{"type": "function", "name": "weather", "parameters": {}}],
+            }
+            first = client.responses.create(**asked, instructions=SYSTEM, input=QUESTION)
+            (call,) = [each for each in first.output if each.type == "function_call"]
+            result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "sunny"}
+            with client.responses.stream(**asked, previous_response_id=first.id, input=[result]) as stream:
+                answer = stream.get_final_response()
+            client.responses.create(**asked, previous_response_id=answer.id, input="And tomorrow?")
+            client.responses.create(**asked, previous_response_id="resp_of_yesterday", input="And tomorrow?")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert err == "4 calls recorded.\n"
+    steps = recorded("stored")
+    made, brought, last, unknown = steps[1], steps[2], steps[4], steps[5]
+    assert (brought.tool, brought.parent_id_given) == ("weather", made.client_id)
+    whole = request_of(last)
+    assert [(each.role, each.text) for each in whole.request.messages] == [
+        ("user", QUESTION),
+        ("assistant", "Let me look."),
+        ("tool", ""),
+        ("assistant", "Sunny."),
+        ("user", "And tomorrow?"),
+    ]
+    assert (whole.verdict, whole.absent, whole.request.system) == ("reconstructed", (), ())
+    (found,) = followed_by(steps[0]).answered
+    assert (found.call.name, found.sequence) == ("weather", 3)
+    part = request_of(unknown)
+    assert (part.verdict, len(part.request.messages)) == ("not_recorded", 1)
+    assert part.absent == ("what the provider stored (previous_response_id)",)
 
 
 def test_what_a_program_was_answered_is_recorded_once_if_the_proxy_is_killed(

@@ -12,8 +12,10 @@ from timemachine.recording.model_calls.pure.requests import (
     TOOLS,
     Circumstances,
     FrozenRequest,
+    continued,
     rebuilt,
     recorded,
+    response_id,
 )
 
 TOOL = {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}
@@ -152,3 +154,64 @@ def test_what_an_agent_states_is_in_a_request_that_was_put_together() -> None:
     stated = {"tools": [TOOL], "system_instructions": "Be kind."}
     found = put_together(USER, stated=stated, stated_in=(9,))
     assert (found.steps, found.inherited, found.absent) == ((9,), 1, (PARAMETERS,))
+
+
+@pytest.mark.parametrize(
+    ("body", "beside", "named"),
+    [
+        ({"input": "And now?", "previous_response_id": "resp_1"}, {}, "previous_response_id"),
+        ({"input": "And now?", "conversation": {"id": "conv_1"}}, {}, "conversation"),
+        ({"input": "And now?", "prompt": {"id": "pmpt_1"}}, {}, "prompt"),
+        ([{"role": "user", "content": "?"}], {"previous_response_id": "resp_1"}, "previous_response_id"),
+    ],
+)
+def test_a_request_that_continues_what_the_provider_stored_was_not_recorded_whole(
+    body: Any, beside: Any, named: str
+) -> None:
+    found = of(body, parameters=beside)
+    assert (found.verdict, found.absent) == ("not_recorded", (f"what the provider stored ({named})",))
+    assert len(found.request.messages) == 1
+    assert found.continues == ("resp_1" if named == "previous_response_id" else None)
+    assert of({"prompt": "Once upon", "conversation": None, "previous_response_id": ""}).verdict == "verified"
+
+
+def test_a_continued_request_has_the_stored_turns_but_not_their_instructions() -> None:
+    first = of({"input": "Hello", "instructions": "Be brief."})
+    next_one = of({"input": "And?", "instructions": "Be long.", "previous_response_id": "resp_1"})
+    answer = (Text("Hi."),)
+    whole = continued(next_one, first, answer, 4)
+    assert whole.request.system == (Text("Be long."),)
+    assert [(each.role, each.text) for each in whole.request.messages] == [
+        ("user", "Hello"),
+        ("assistant", "Hi."),
+        ("user", "And?"),
+    ]
+    assert (whole.verdict, whole.absent, whole.steps, whole.continues) == ("reconstructed", (), (4,), None)
+    last = of({"input": "Bye", "previous_response_id": "resp_2"})
+    assert continued(last, whole, (), 7).request.system == ()
+    assert continued(last, whole, (), 7).steps == (4, 7)
+
+
+def test_a_system_message_in_the_stored_turns_is_that_of_the_continued_request() -> None:
+    first = of({"input": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]})
+    last = of({"input": "Bye", "previous_response_id": "resp_1"})
+    assert continued(last, first, (), 1).request.system == (Text("Be brief."),)
+
+
+def test_a_continued_request_is_no_better_recorded_than_what_it_continues() -> None:
+    lost = of({"input": "Hello", "previous_response_id": "resp_0"}, called=("read",))
+    last = of({"input": "Bye", "previous_response_id": "resp_1"})
+    whole = continued(last, lost, (), 3)
+    assert (whole.verdict, whole.absent) == (
+        "not_recorded",
+        ("what the provider stored (previous_response_id)",),
+    )
+    altered = of({"input": "Bye", "previous_response_id": "resp_1"}, altered=(9,))
+    assert continued(altered, of({"input": "Hello"}), (), 3).verdict == "altered"
+
+
+def test_a_response_has_its_id_in_its_body_or_beside_it() -> None:
+    assert response_id({"id": "resp_1", "output": []}) == "resp_1"
+    assert response_id({"response_id": "resp_2"}) == "resp_2"
+    assert response_id([], None, {"response_id": "resp_3"}) == "resp_3"
+    assert response_id("Hi.", {}) is None

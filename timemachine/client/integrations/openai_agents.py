@@ -194,6 +194,7 @@ def _response(data: Any) -> JsonObject:
         "output": response.get("output"),
         "parameters": parameters,
         "usage": usage_of(response.get("usage")) or made["usage"],
+        "metadata": {"response_id": response["id"]},
     }
 
 

@@ -34,10 +34,10 @@ _MOST_CALLS: Final = 10_000
 """Tool calls whose results are expected, and results that were seen."""
 
 
-class _Recent(OrderedDict[tuple[str, str], str]):
+class _Recent[T](OrderedDict[tuple[str, str], T]):
     """The latest of some facts."""
 
-    def note(self, name: tuple[str, str], value: str = "") -> None:
+    def note(self, name: tuple[str, str], value: T) -> None:
         self[name] = value
         if len(self) > _MOST_CALLS:
             self.popitem(last=False)
@@ -74,7 +74,8 @@ class CallRecorder:
         self._by_api_key = by_api_key
         self._with_tools = with_tools
         self._open: dict[str, _Open] = {}
-        self._called, self._seen = _Recent(), _Recent()
+        self._called: _Recent[JsonObject] = _Recent()
+        self._seen: _Recent[None] = _Recent()
         self._waiting_bytes = 0
         self._lock = threading.Lock()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="timemachine-proxy")
@@ -146,12 +147,14 @@ class CallRecorder:
         for step in steps_of(exchange, session.next_id(), with_tools=self._with_tools):
             place = (session.key, step["id"])
             if step["kind"] == "tool_call":
-                self._called.note((session.key, step["call_id"]), step["id"])
+                self._called.note(
+                    (session.key, step["call_id"]), {"parent": step["id"], "tool": step["tool"]}
+                )
             elif step["kind"] == "tool_result":
                 if place in self._seen:
                     continue
-                self._seen.note(place)
-                step["parent"] = self._called.get((session.key, step["call_id"]))
+                self._seen.note(place, None)
+                step.update(self._called.get((session.key, step["call_id"]), {}))
             found.append(step)
         return found
 

@@ -30,6 +30,11 @@ def current_sha256(payload: Payload) -> str:
     return sha256_hex(bytes(payload.data))
 
 
+def is_intact(payload: Payload | None) -> bool:
+    """Return whether the bytes in the database have the recorded hash; those of no payload do."""
+    return payload is None or current_sha256(payload) == payload.sha256
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
     """The first bytes of a payload and its total size in bytes."""

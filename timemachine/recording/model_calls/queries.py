@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from timemachine.core.payloads.queries import current_sha256, value
+from timemachine.core.payloads.queries import is_intact, value
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.requests.neutral import ToolCall
@@ -23,6 +23,7 @@ from timemachine.recording.model_calls.stored_steps import (
     stating_rows,
     steps_of,
 )
+from timemachine.recording.model_calls.stored_turns import StoredTurns
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import HAPPENED_HERE
 
@@ -92,7 +93,7 @@ def visible_request(action: Action, messages: int, visible: Visible) -> FrozenRe
     about = _about(action, visible)
     found = _recorded(action, about, visible)
     if found is not None:
-        return found
+        return StoredTurns(action.session, visible.through, visible.redacted).whole(action.sequence, found)
     if action.sequence > READ_WHOLE:
         latest = _latest(action, messages, visible)
         if latest is not None:
@@ -134,8 +135,9 @@ def requests_of(session: Session, sequences: Collection[int]) -> Iterator[tuple[
     }
     missing = {number: circumstances[number] for number, request in found.items() if request is None}
     again = dict(_rebuilt(session, missing)) if missing else {}
+    turns = StoredTurns(session, max(calls, default=0), lambda fields: fields)
     for number, request in found.items():
-        yield number, request or again[number]
+        yield number, again[number] if request is None else turns.whole(number, request)
 
 
 def _check(action: Action) -> None:
@@ -166,17 +168,12 @@ def _recorded(
             events_inside(call.session, [call], through).get(call.sequence, ()) if events is None else events
         )
         return _logged(logged, about, visible) if logged else None
-    altered = (call.sequence,) if current_sha256(call.input) != call.input.sha256 else ()
     given = _seen({"input": value(call.input)}, visible)["input"]
-    return recorded(given, replace(about, altered=altered))
+    return recorded(given, replace(about, altered=() if is_intact(call.input) else (call.sequence,)))
 
 
 def _logged(events: Sequence[Action], about: Circumstances, visible: Visible | None) -> FrozenRequest | None:
-    altered = tuple(
-        each.sequence
-        for each in events
-        if each.input is not None and current_sha256(each.input) != each.input.sha256
-    )
+    altered = tuple(each.sequence for each in events if not is_intact(each.input))
     given = _seen({"input": messages_in(events)}, visible)["input"]
     found = recorded(given, replace(about, altered=altered))
     return found and replace(found, steps=(*found.steps, *(each.sequence for each in events)))

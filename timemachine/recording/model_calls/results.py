@@ -16,7 +16,12 @@ from timemachine.recording.model_calls.pure.answered_calls import (
 )
 from timemachine.recording.model_calls.pure.conversation import RecordedStep
 from timemachine.recording.model_calls.pure.followed import what_followed
-from timemachine.recording.model_calls.pure.requests import Circumstances, FrozenRequest, recorded
+from timemachine.recording.model_calls.pure.requests import (
+    Circumstances,
+    FrozenRequest,
+    recorded,
+    response_id,
+)
 from timemachine.recording.model_calls.pure.values import answer_parts
 from timemachine.recording.model_calls.queries import MODEL_CALL, MOST_STEPS
 from timemachine.recording.model_calls.stored_steps import rows_through, steps_of
@@ -80,8 +85,13 @@ def _user_turns(steps: Sequence[RecordedStep], found: Followed, unusable: int | 
 def _user_turn_in(after: RecordedStep, before: RecordedStep) -> UserTurn | None:
     """Return what the request of a model call has of the user since the last answer; None if it has nothing, or no answer."""
     request = None if before.input is None else recorded(before.input, Circumstances())
-    messages = () if request is None else request.request.messages
-    last = max((place for place, each in enumerate(messages) if each.role == "assistant"), default=None)
+    if request is None:
+        return None
+    messages = request.request.messages
+    if request.continues is not None:  # all of them are later than the answer
+        last = -1 if request.continues == response_id(after.output) else None
+    else:
+        last = max((place for place, each in enumerate(messages) if each.role == "assistant"), default=None)
     if last is None:
         return None
     written = tuple(

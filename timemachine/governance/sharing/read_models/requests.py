@@ -18,8 +18,8 @@ from timemachine.text.redaction.pure.marks import HASH, mark
 class SharedRequest:
     """The request of a replayed model call.
 
-    `verdict` is that of a check of the recorded bytes now; of a request that was put together, that of the replay, and None
-    before the step has run. `frozen` is None for the latter, and if its bytes cannot be read. `sha256` is the recorded hash of the
+    `verdict` is that of a check of the recorded bytes now; of a request that was put together, also if only its beginning was,
+    that of the replay, and None before the step has run. `frozen` is None for the latter, and if its bytes cannot be read. `sha256` is the recorded hash of the
     bytes and `found_sha256` the one that they have now, if it is another; both are marks if something of them is withheld.
     `payload` names the bytes that can be downloaded.
     """
@@ -42,9 +42,10 @@ def shared_request(step: ReplayStep, redactor: Redactor) -> SharedRequest:
     frozen = recorded_request(step.action, redactor.document)
     if frozen is None and not altered:
         return SharedRequest(verdict=step.context)
+    is_complete = frozen is None or frozen.verdict == "verified"
     is_whole = redactor.document({"input": before})["input"] == before
     return SharedRequest(
-        verdict="altered" if altered else "verified",
+        verdict="altered" if altered else "verified" if is_complete else step.context,
         frozen=frozen,
         sha256=recorded.sha256 if is_whole else mark(HASH),
         found_sha256=None if not altered else found if is_whole else mark(HASH),

@@ -5,17 +5,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.llm.pure.requests.neutral import Message, Parameters, Request, Text, Thinking, Tool
+from timemachine.llm.pure.requests.json_values import text_at
+from timemachine.llm.pure.requests.neutral import Message, Parameters, Part, Request, Text, Thinking, Tool
 from timemachine.llm.pure.requests.recorded_requests import read_request
 from timemachine.recording.model_calls.pure.conversation import Conversation
 
 RequestVerdict = Literal["verified", "altered", "missing", "reconstructed", "not_recorded"]
-"""`verified`: it was recorded, and its bytes have the recorded hash. `reconstructed`: only turns were recorded."""
+"""`verified`: it was recorded, and its bytes have the recorded hash. `reconstructed`: only turns were recorded.
+`not_recorded`: nothing of it, or not the beginning, which the provider stored."""
 SYSTEM_PROMPT: Final = "system prompt"
 TOOLS: Final = "tool definitions"
 _SOME: Final = f"{TOOLS} of "
 THINKING: Final = "thinking"
 PARAMETERS: Final = "parameters"
+STORED: Final = "what the provider stored ({})"
+_STORED_FIELDS: Final = ("previous_response_id", "conversation", "prompt")
+"""Fields of OpenAI's Responses API that refer to what OpenAI stored, which the request does not repeat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +59,8 @@ class FrozenRequest:
     calls_in_text: bool = False
     steps: tuple[int, ...] = ()
     inherited: int = 0
+    continues: str | None = None
+    has_instructions: bool = False
     since: int | None = None
 
     @property
@@ -80,8 +87,11 @@ def recorded(value: Any, about: Circumstances) -> FrozenRequest | None:
         return None
     whole = _with_stated(request, about.stated)
     calls = about.called or any(message.calls for message in request.messages)
+    stated = _settings(value, about)
+    stored = [name for name in _STORED_FIELDS if _refers(name, stated.get(name))]
     absent = (TOOLS,) if calls and not whole.tools else ()
-    verdict: RequestVerdict = "altered" if about.altered else "verified"
+    absent += (STORED.format(", ".join(stored)),) if stored else ()
+    verdict: RequestVerdict = "altered" if about.altered else "not_recorded" if stored else "verified"
     steps = () if whole == request else about.stated_in
     return FrozenRequest(
         request=whole,
@@ -90,7 +100,51 @@ def recorded(value: Any, about: Circumstances) -> FrozenRequest | None:
         absent=absent,
         calls_in_text=about.calls_in_text and not whole.tools,
         steps=steps,
+        continues=text_at(stated, _STORED_FIELDS[0]) if stored == [_STORED_FIELDS[0]] else None,
+        has_instructions=whole.system != request.system
+        or bool(stated.get("instructions") or stated.get("system_instructions")),
     )
+
+
+def response_id(output: Any, *more: Any) -> str | None:
+    """Return the id of a recorded response: that of its body, or the `response_id` beside it."""
+    own = text_at(output, "id") if isinstance(output, dict) else None
+    beside = (text_at(each, "response_id") for each in (output, *more) if isinstance(each, dict))
+    return own or next(filter(None, beside), None)
+
+
+def continued(
+    own: FrozenRequest, before: FrozenRequest, answer: tuple[Part, ...], step: int
+) -> FrozenRequest:
+    """Return a request with the conversation that its provider stored: the messages of the request `before` and its answer,
+    which were recorded in this step. Its instructions and tools are not part of that.
+    """
+    said = (Message(role="assistant", parts=answer),) if answer else ()
+    messages = (*_turns(before), *said, *_turns(own))
+    settings = replace(own.request, system=own.request.system if own.has_instructions else (), messages=())
+    verdict: RequestVerdict = "reconstructed" if before.verdict == "verified" else before.verdict
+    missing = tuple(each for each in before.absent if not each.startswith(TOOLS))
+    return replace(
+        own,
+        request=_with_messages(settings, messages),
+        verdict="altered" if own.verdict == "altered" else verdict,
+        absent=(*(each for each in own.absent if each.startswith(TOOLS)), *missing),
+        steps=(*before.steps, step, *own.steps),
+        continues=None,
+    )
+
+
+def _turns(frozen: FrozenRequest) -> tuple[Message, ...]:
+    """Return the messages that the provider stores: a system prompt among them, but no instructions."""
+    request = frozen.request
+    is_turn = bool(request.system) and not frozen.has_instructions
+    return (Message(role="system", parts=request.system), *request.messages) if is_turn else request.messages
+
+
+def _refers(name: str, value: Any) -> bool:
+    """Return whether the value of a field refers to something stored; elsewhere a `prompt` is a text."""
+    has_id = isinstance(value, dict) and bool(text_at(value, "id"))
+    return has_id or (name != "prompt" and isinstance(value, str) and value != "")
 
 
 def rebuilt(conversation: Conversation, about: Circumstances) -> FrozenRequest:
@@ -168,6 +222,11 @@ def _with_messages(settings: Request, messages: tuple[Message, ...]) -> Request:
     if settings.system or first.role not in {"system", "developer"} or len(texts) != len(first.parts):
         return replace(settings, messages=messages)
     return replace(settings, system=texts, messages=messages[1:])
+
+
+def _settings(value: Any, about: Circumstances) -> JsonObject:
+    """Return the fields of the recorded body, and the parameters recorded beside it."""
+    return {**(value if isinstance(value, dict) else {}), **(about.parameters or {})}
 
 
 def _parameters(about: Circumstances) -> JsonObject:

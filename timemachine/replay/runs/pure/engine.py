@@ -126,5 +126,5 @@ _WHY_NOT = {
 _WHY_NOT_CALLED: Final[Mapping[str, str]] = {
     ALTERED: "A recorded part of the request no longer hashes to what was recorded, so it was not sent again.",
     MISSING: "A step that the request consists of was deleted, so it was not sent again.",
-    NOT_RECORDED: "No message of the request was recorded, so there is nothing to send.",
+    NOT_RECORDED: "The request was not recorded, or not its beginning, so it was not sent again.",
 }
