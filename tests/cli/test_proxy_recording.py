@@ -17,6 +17,7 @@ from tests.client.playback.agents import AGENTS, QUESTION, SYSTEM
 from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer
 from timemachine.client.playback.server import PlaybackServer
+from timemachine.core.payloads.queries import value
 from timemachine.llm.pure.requests.neutral import Text
 from timemachine.recording.model_calls.queries import request_of
 from timemachine.recording.model_calls.results import followed_by
@@ -110,7 +111,7 @@ def test_requests_that_continue_a_stored_response_get_its_turns_from_the_record(
     assert part.absent == ("what the provider stored (previous_response_id)",)
 
 
-def test_what_a_program_was_answered_is_recorded_once_if_the_proxy_is_killed(
+def test_calls_and_those_still_running_are_recorded_once_if_the_proxy_is_killed(
     tm: Here, stub: StubModelServer
 ) -> None:
     stub.script(Script(question="slow", answer="one two three", mode="slow_words", seconds=20))
@@ -120,6 +121,9 @@ def test_what_a_program_was_answered_is_recorded_once_if_the_proxy_is_killed(
             assert client.post(f"{url}/v1/chat/completions", json=body).status_code == 200
         slow = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "slow"}]}
         with client.stream("POST", f"{url}/v1/chat/completions", json=slow) as response:
+            until = time.monotonic() + 60
+            while not client.get(url).json()["running"] and time.monotonic() < until:
+                time.sleep(0.1)
             process.kill()
             with pytest.raises(httpx.TransportError):
                 response.read()
@@ -129,9 +133,12 @@ def test_what_a_program_was_answered_is_recorded_once_if_the_proxy_is_killed(
         _, err = process.communicate(timeout=60)
     assert err == "1 call recorded.\n"
     until = time.monotonic() + 60
-    while len(recorded("killed")) < 6 and time.monotonic() < until:
+    while len(recorded("killed")) < 7 and time.monotonic() < until:
         time.sleep(0.1)
-    assert [step.error_type for step in recorded("killed")] == [None] * 6
+    steps = recorded("killed")
+    assert sorted(step.error_type or "" for step in steps) == [""] * 6 + ["interrupted"]
+    (lost,) = [step for step in steps if step.error_type]
+    assert (value(lost.input), lost.output, lost.duration_ms) == (slow, None, None)
 
 
 def test_headers_and_api_keys_choose_the_session_and_no_key_is_stored(

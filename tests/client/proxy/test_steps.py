@@ -214,6 +214,17 @@ def test_a_call_without_its_end_says_how_it_ended() -> None:
     assert call["error"]["message"].startswith("The program closed")
 
 
+def test_a_running_call_has_its_request_and_is_interrupted_if_nothing_follows() -> None:
+    endpoint = endpoint_of("POST", "/v1/responses")
+    assert endpoint
+    exchange = Exchange(endpoint=endpoint, provider=None, caller=Caller(), started_at=10**18, status=200)
+    exchange.request.add(0, b'{"model": "m", "input": "Hi"}')
+    exchange.response.add(1, b"data: the begi")
+    (call,) = steps_of(exchange.unanswered(), "a")
+    assert (call["error"]["type"], call["duration_ms"], call["output"]) == ("interrupted", None, None)
+    assert call["input"] == {"model": "m", "input": "Hi"}
+
+
 @pytest.mark.parametrize("name", ["gzip", "deflate", "zstd", "X-Gzip"])
 def test_compressed_bodies_are_read(name: str) -> None:
     packers: dict[str, Any] = {

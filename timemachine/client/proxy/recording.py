@@ -12,11 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from timemachine.client.proxy.pure.exchange import Exchange
 from timemachine.client.proxy.pure.headers import Caller
 from timemachine.client.proxy.pure.steps import steps_of
+from timemachine.client.proxy.running_calls import RunningCalls, left_in
 from timemachine.core.pure.json_types import JsonObject
 
 if TYPE_CHECKING:
@@ -80,6 +82,9 @@ class CallRecorder:
         self._lock = threading.Lock()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="timemachine-proxy")
         self._looked_at = time.monotonic()
+        self.running: set[int] = set()
+        self._running = RunningCalls(machine.sender.folder)
+        self._worker.submit(self._record_left)
 
     @property
     def key(self) -> str:
@@ -107,6 +112,11 @@ class CallRecorder:
             self._lose(why)
             done()
 
+    def note(self, exchange: Exchange) -> None:
+        """Store a running call, so that it is not lost if the proxy is killed."""
+        with suppress(RuntimeError):  # it is closed
+            self._worker.submit(self._note, exchange)
+
     async def recorded(self, exchange: Exchange) -> None:
         """Record a call, and wait a moment until it is in the spool."""
         loop = asyncio.get_running_loop()
@@ -125,6 +135,7 @@ class CallRecorder:
         self._worker.shutdown()
         for each in self._open.values():
             each.session.end()
+        self._running.close()
 
     def _work(self, exchange: Exchange, size: int, done: Callable[[], None]) -> None:
         try:
@@ -132,7 +143,7 @@ class CallRecorder:
             for step in self._steps(exchange, session):
                 session.add(step)
             self.calls += 1
-            session.when_written(done)
+            session.when_written(partial(self._written, exchange, done))
             self._release_idle()
         except Exception as why:  # noqa: BLE001  # the recorder must not stop a call
             self._lose(why)
@@ -141,10 +152,45 @@ class CallRecorder:
             with self._lock:
                 self._waiting_bytes -= size
 
+    def _note(self, exchange: Exchange) -> None:
+        try:
+            session = self._session(exchange.caller)
+            exchange.id = session.next_id()
+            steps = steps_of(exchange.unanswered(), exchange.id, with_tools=self._with_tools)
+            options = self._options(session.key, exchange.caller)
+            exchange.noted = self._running.note(options, steps)
+            self.running.add(exchange.noted)
+        except Exception as why:  # noqa: BLE001  # the recorder must not stop a call
+            log.debug("A running call was not stored: %r", why)
+
+    def _written(self, exchange: Exchange, done: Callable[[], None]) -> None:
+        """The steps of a call are in the spool."""
+        done()
+        if exchange.noted is not None:
+            with suppress(RuntimeError):  # it is closed, and removes all of them
+                self._worker.submit(self._forget, exchange.noted)
+
+    def _forget(self, number: int) -> None:
+        self.running.discard(number)
+        with suppress(OSError):
+            self._running.forget(number)
+
+    def _record_left(self) -> None:
+        """Record the calls that were running in proxies that were killed."""
+        try:
+            for options, steps in left_in(self._machine.sender.folder):
+                key = options["key"]
+                if key not in self._open:
+                    self._open[key] = _Open(self._machine.session(**options), 0.0)
+                for step in steps:
+                    self._open[key].session.add(step)
+        except Exception as why:  # noqa: BLE001  # the recorder must not stop the proxy
+            log.warning("Calls of an earlier proxy were not recorded (%r).", why)
+
     def _steps(self, exchange: Exchange, session: Session) -> list[JsonObject]:
         """Return the steps of a call, without results that were recorded before, and each result below its call if that is known."""
         found = []
-        for step in steps_of(exchange, session.next_id(), with_tools=self._with_tools):
+        for step in steps_of(exchange, exchange.id or session.next_id(), with_tools=self._with_tools):
             place = (session.key, step["id"])
             if step["kind"] == "tool_call":
                 self._called.note(
@@ -162,24 +208,25 @@ class CallRecorder:
         key = self.key_of(caller)
         found = self._open.get(key)
         if found is None:
-            found = self._open[key] = _Open(self._begun(key, caller), 0.0)
+            found = self._open[key] = _Open(self._machine.session(**self._options(key, caller)), 0.0)
         found.used_at = time.monotonic()
         return found.session
 
-    def _begun(self, key: str, caller: Caller) -> Session:
+    def _options(self, key: str, caller: Caller) -> JsonObject:
+        """Return the options with which a session begins."""
         is_named = caller.session is not None
         metadata = {"recorded_by": "timemachine proxy"}
         if self._by_api_key and not is_named and caller.key_hash:
             metadata["api_key_sha256"] = caller.key_hash
-        return self._machine.session(
-            caller.name or (key if is_named else self._name),
-            key=key,
-            agent=caller.agent,
-            user=caller.user,
-            parent=caller.parent_session,
-            metadata=metadata,
-            end=not is_named,
-        )
+        return {
+            "name": caller.name or (key if is_named else self._name),
+            "key": key,
+            "agent": caller.agent,
+            "user": caller.user,
+            "parent": caller.parent_session,
+            "metadata": metadata,
+            "end": not is_named,
+        }
 
     def _release_idle(self) -> None:
         """Forget sessions of headers that had no call for long; the next call continues them."""

@@ -29,6 +29,8 @@ _LAST_EVENT: Final = re.compile(
     rb"(?:^|[\r\n])(?:data: ?\[DONE\]|event: ?message_stop|event: ?response\.(?:completed|incomplete|failed))"
 )
 """The beginning of the event with which a program knows that the answer is complete."""
+NOTED_SECONDS: Final = 0.5
+"""After so long a call is stored before it ends; sooner, that would delay its first token."""
 _END_OF_EVENT: Final = re.compile(rb"\r?\n\r?\n")
 _LONGEST_BEGINNING: Final = 40
 _FAULTS: Final = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError)
@@ -72,6 +74,7 @@ class ProxyServer:
             "session": self._recorder.key,
             "calls": self._recorder.calls,
             "lost": self._recorder.lost,
+            "running": len(self._recorder.running),
             "openai": self.providers.openai.url,
             "anthropic": self.providers.anthropic.url,
         }
@@ -111,6 +114,7 @@ class _Call:
         self._request, self._answer = request, answer
         self._began = time.perf_counter()
         self._is_recorded = False
+        self._noted: asyncio.TimerHandle | None = None
         self.exchange = Exchange(
             endpoint=endpoint,
             provider=provider.name,
@@ -129,6 +133,7 @@ class _Call:
 
     async def _forward(self, url: str) -> None:
         body = await self._body()
+        self._noted = asyncio.get_running_loop().call_later(NOTED_SECONDS, self._recorder.note, self.exchange)
         try:
             async with self._upstream.sent(self._request, url, body, recorded=True) as response:
                 self._begin(response)
@@ -192,17 +197,22 @@ class _Call:
 
     async def _recorded(self) -> None:
         """Record the call as it is now, once, and wait until it is in the spool."""
-        if not self._is_recorded:
-            self._is_recorded = True
+        if self._is_first():
             self.exchange.took = self._now()
             await self._recorder.recorded(self.exchange)
 
     def _record_now(self, outcome: str) -> None:
-        if not self._is_recorded:
-            self._is_recorded = True
+        if self._is_first():
             self.exchange.outcome = outcome  # type: ignore[assignment]  # one of its words
             self.exchange.took = self._now()
             self._recorder.record(self.exchange)
+
+    def _is_first(self) -> bool:
+        """Return whether the call is not recorded yet; then its record is made now."""
+        if self._noted is not None:
+            self._noted.cancel()
+        was_recorded, self._is_recorded = self._is_recorded, True
+        return not was_recorded
 
     def _now(self) -> float:
         return time.perf_counter() - self._began

@@ -1,17 +1,18 @@
 """One call as it passed the proxy: the bytes of its request and of its response, and when they came."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from timemachine.client.proxy.pure.bodies import MOST_BYTES
 from timemachine.client.proxy.pure.endpoints import Endpoint
 from timemachine.client.proxy.pure.headers import Caller
 
-Outcome = Literal["complete", "client_disconnected", "provider_failed", "proxy_stopped"]
+Outcome = Literal["complete", "client_disconnected", "provider_failed", "proxy_stopped", "interrupted"]
 FAILURES: Final[dict[str, str]] = {
     "client_disconnected": "The program closed the connection before the end of the answer.",
     "provider_failed": "The provider closed the connection before the end of the answer.",
     "proxy_stopped": "The proxy was stopped before the end of the answer.",
+    "interrupted": "The proxy was killed before the end of the answer. What had arrived of it is not recorded.",
 }
 
 
@@ -41,7 +42,8 @@ class Body:
 class Exchange:
     """A call. `provider` is that of the address, None if that is not known; `started_at` is in nanoseconds since 1970.
 
-    `status` is None if no response came; `why` says then what went wrong.
+    `status` is None if no response came; `why` says then what went wrong. `id` is that of its step, if it has one already, and
+    `noted` its number among the running calls.
     """
 
     endpoint: Endpoint
@@ -56,6 +58,12 @@ class Exchange:
     took: float = 0.0
     outcome: Outcome = "complete"
     why: str | None = None
+    id: str | None = None
+    noted: int | None = None
+
+    def unanswered(self) -> "Exchange":
+        """Return the call as it is if the proxy is killed now."""
+        return replace(self, outcome="interrupted", response=Body(), status=None, content_type="", took=0.0)
 
     @property
     def ended_at(self) -> int:

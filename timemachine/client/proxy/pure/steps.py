@@ -57,7 +57,7 @@ def _call(exchange: Exchange, asked: Any, read: Read, notes: list[str]) -> JsonO
         "agent": exchange.caller.agent,
         "model": _model(exchange, text_at(answered, "model") or text_at(body, "model")),
         "started_at": exchange.started_at,
-        "duration_ms": round(exchange.took * _MILLISECONDS, 3),
+        "duration_ms": round(exchange.took * _MILLISECONDS, 3) if exchange.outcome != "interrupted" else None,
         "input": asked,
         "output": read.output,
         "error": read.error,

@@ -12,7 +12,7 @@ from timemachine.recording.model_calls.pure.conversation import Conversation
 
 RequestVerdict = Literal["verified", "altered", "missing", "reconstructed", "not_recorded"]
 """`verified`: it was recorded, and its bytes have the recorded hash. `reconstructed`: only turns were recorded.
-`not_recorded`: nothing of it, or not the beginning, which the provider stored."""
+`not_recorded`: it was not, or not its beginning, which the provider stored."""
 SYSTEM_PROMPT: Final = "system prompt"
 TOOLS: Final = "tool definitions"
 _SOME: Final = f"{TOOLS} of "
@@ -89,8 +89,8 @@ def recorded(value: Any, about: Circumstances) -> FrozenRequest | None:
     calls = about.called or any(message.calls for message in request.messages)
     stated = _settings(value, about)
     stored = [name for name in _STORED_FIELDS if _refers(name, stated.get(name))]
-    absent = (TOOLS,) if calls and not whole.tools else ()
-    absent += (STORED.format(", ".join(stored)),) if stored else ()
+    lacking = TOOLS if calls and not whole.tools else None
+    absent = tuple(filter(None, (lacking, STORED.format(", ".join(stored)) if stored else None)))
     verdict: RequestVerdict = "altered" if about.altered else "not_recorded" if stored else "verified"
     steps = () if whole == request else about.stated_in
     return FrozenRequest(
@@ -107,7 +107,7 @@ def recorded(value: Any, about: Circumstances) -> FrozenRequest | None:
 
 
 def response_id(output: Any, *more: Any) -> str | None:
-    """Return the id of a recorded response: that of its body, or the `response_id` beside it."""
+    """Return the id of a recorded response: that of its body, or the `response_id` recorded with it."""
     own = text_at(output, "id") if isinstance(output, dict) else None
     beside = (text_at(each, "response_id") for each in (output, *more) if isinstance(each, dict))
     return own or next(filter(None, beside), None)
@@ -225,7 +225,7 @@ def _with_messages(settings: Request, messages: tuple[Message, ...]) -> Request:
 
 
 def _settings(value: Any, about: Circumstances) -> JsonObject:
-    """Return the fields of the recorded body, and the parameters recorded beside it."""
+    """Return the fields of the recorded body, and the parameters recorded with it."""
     return {**(value if isinstance(value, dict) else {}), **(about.parameters or {})}
 
 
