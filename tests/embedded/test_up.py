@@ -50,6 +50,8 @@ def test_a_second_start_is_refused_and_a_killed_web_server_is_restarted(home: Pa
         "`timemachine manage sign_in_link` prints a new sign-in link; Ctrl-C where it runs stops it.\n"
     )
     _check_that_the_web_server_is_restarted(machine)
+    wait_until((home / "beat-schedule").exists)  # beat runs in the worker
+    assert len([line for line in machine.processes().values() if "-m celery" in line]) == 1
     sockets = Path(_note(machine).database_url.split("@")[1].split("/")[0].replace("%2F", "/"))
     assert sockets.exists()
     assert machine.end() == 0

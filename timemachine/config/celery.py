@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+import click
 from celery import Celery
 from celery.signals import celeryd_init
 from kombu.transport import TRANSPORT_ALIASES
@@ -13,6 +14,8 @@ TRANSPORT_ALIASES["pgmq"] = "timemachine.config.broker:Transport"
 app = Celery("timemachine")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["timemachine.jobs"], related_name="registry")
+app.user_options["worker"].add(click.Option(["--beat-thread"], is_flag=True))
+app.steps["worker"].add("timemachine.config.beat:BeatThread")
 
 
 @celeryd_init.connect(weak=False)

@@ -28,8 +28,8 @@ def web_server(address: Address, environment: dict[str, str]) -> Program:
 
 
 def worker(environment: dict[str, str]) -> Program:
-    """Celery with beat. If this process is killed, it stops immediately: its leases expire and another worker continues."""
-    work = ("-B", "-s", str(home() / "beat-schedule"), "--pool", "threads", "-c", str(_THREADS))
+    """Celery with beat in one process. If this process is killed, it stops immediately: its leases expire and another worker continues."""
+    work = ("--beat-thread", "-s", str(home() / "beat-schedule"), "--pool", "threads", "-c", str(_THREADS))
     quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING")
     command = ("celery", "-A", "timemachine.config", "worker", *work, *quiet)
     checked = {
