@@ -144,15 +144,15 @@ def test_documents_of_gemini_and_opencode(tm: Here, tmp_path: Path) -> None:
         database.execute(
             "CREATE TABLE session (id, title, version, directory, project_id, parent_id, slug, time_created, time_updated)"
         )
-        database.execute("CREATE TABLE message (id, session_id, time_created, data)")
-        database.execute("CREATE TABLE part (id, message_id, session_id, data)")
+        database.execute("CREATE TABLE message (id, session_id, time_created, time_updated, data)")
+        database.execute("CREATE TABLE part (id, message_id, session_id, time_updated, data)")
         database.execute(
             "INSERT INTO session VALUES ('ses_1', 'Pool', '1', '/work', 'p', NULL, 'x', 1000, 2000)"
         )
         about = {"role": "user", "time": {"created": 1000}}
-        database.execute("INSERT INTO message VALUES ('msg_1', 'ses_1', 1000, ?)", [json.dumps(about)])
+        database.execute("INSERT INTO message VALUES ('msg_1', 'ses_1', 1000, 1000, ?)", [json.dumps(about)])
         part = {"type": "text", "text": "Why is it exhausted?"}
-        database.execute("INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', ?)", [json.dumps(part)])
+        database.execute("INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', 3000, ?)", [json.dumps(part)])
     found = tm.json("watch", "opencode", "--once", "--from", str(tmp_path))["items"]
     assert [each["session"]["key"] for each in found] == ["ses_1"]
     assert "Why is it exhausted?" in said()

@@ -11,12 +11,13 @@ type Fate = Literal["passes", "no request", "no answer"]
 
 
 class Gate:
-    """Forwards connections to a local server; `fates` decide the fate of the next requests in order, after which all pass."""
+    """Forwards connections to a local server; `fates` decide the fate of the next requests in order, after which all pass. `requests` counts those that arrived."""
 
     def __init__(self, port: int) -> None:
         self._target = port
         self._fates: Iterator[Fate] = iter(())
         self._open = True
+        self.requests = 0
         self._sockets: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
@@ -70,7 +71,9 @@ class Gate:
             self._sockets += [client, server]
             threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
             while data := client.recv(1 << 16):
-                fate: Fate = next(self._fates, "passes") if data[:4] in {b"POST", b"GET "} else "passes"
+                is_request = data[:4] in {b"POST", b"GET "}
+                self.requests += is_request
+                fate: Fate = next(self._fates, "passes") if is_request else "passes"
                 if fate == "no request":
                     break
                 if fate == "no answer":

@@ -20,6 +20,7 @@ from timemachine.recording.sessions.models import Session
 
 _PROGRAM = "import sys; from timemachine.cli.main import main; sys.argv = ['timemachine', 'watch', '--interval', '0.1']; main()"
 LONG_AGO = 1_760_000_000
+_LONGEST_START = 3.0
 AT_ONCE = 3
 """Lines that an agent writes at a time, at most."""
 
@@ -47,6 +48,14 @@ class Machine:
         home = {"HOME": str(self.home), "TIMEMACHINE_HOME": str(self.home / "tm")}
         none = dict.fromkeys(("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_DATA_HOME"), "")
         self.running = self.served.run(_PROGRAM, **home, **none)
+
+    def kill_while_it_sends(self, chance: random.Random) -> None:
+        """Kill it shortly after it sent a few parts, or when there was nothing to send for long."""
+        last, began = self.served.gate.requests + chance.randint(0, 8), time.monotonic()
+        while self.served.gate.requests <= last and time.monotonic() - began < _LONGEST_START:
+            time.sleep(0.02)
+        time.sleep(chance.uniform(0, 0.1))
+        self.kill()
 
     def kill(self) -> None:
         assert self.running is not None
@@ -93,8 +102,7 @@ def followed(machine: Machine, files: list[tuple[str, bytes]], kills: int, seed:
                 time.sleep(0.5)
                 machine.served.gate.open()
             if written % kill_every == 0 and machine.kills < kills:
-                time.sleep(chance.uniform(0.3, 1.2))
-                machine.kill()
+                machine.kill_while_it_sends(chance)
                 machine.start()
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from timemachine.client.watching.watcher import Source, Update, Watcher
 
 _LONGEST_PAUSE = 60.0
+_JUST_ENDED = 2.5
 _FOLDER = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
 
 
@@ -117,6 +118,9 @@ def _profile(client: "Client", name: str) -> Any:
 
 def _once(watcher: "Watcher") -> None:
     updates = list(watcher.round(everything=True))
+    if not watcher.is_settled:  # an agent that has just ended: its last answer is complete then
+        time.sleep(_JUST_ENDED)
+        updates += watcher.round(everything=True)
     show({"items": [_json(each) for each in updates]}, _lines(updates))
     problems = [each for each in updates if each.problem is not None]
     if problems:

@@ -3,6 +3,7 @@
 A document is sent with its new messages only. The last message may change until it is complete, or nothing has changed for a while.
 """
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -14,6 +15,12 @@ from typing import Any, Final
 from timemachine.core.pure.json_types import JsonObject
 
 DATABASE: Final = "opencode.db"
+_CHANGED: Final = """
+SELECT id, max(
+    time_updated,
+    coalesce((SELECT max(time_updated) FROM message WHERE session_id = session.id), 0),
+    coalesce((SELECT max(time_updated) FROM part WHERE session_id = session.id), 0)
+) FROM session ORDER BY time_created"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,15 +32,31 @@ class Document:
     messages: list[JsonObject]
     changed: float
 
-    def settled(self, *, is_idle: bool) -> int:
+    def settled(self) -> int:
         """Return how many messages no longer change."""
-        if is_idle or not self.messages or _is_complete(self.messages[-1]):
-            return len(self.messages)
-        return len(self.messages) - 1
+        is_open = bool(self.messages) and not _is_complete(self.messages[-1])
+        return len(self.messages) - is_open
+
+    def mark(self, end: int) -> str:
+        """Return the hash of the ids of the first messages, by which a document is recognised from which some were removed."""
+        return _hash([_id(each) for each in self.messages[:end]])
+
+    def open_mark(self) -> str:
+        """Return the hash of the last message if it may change, else nothing."""
+        return _hash(self.messages[-1]) if self.settled() < len(self.messages) else ""
 
     def part(self, first: int, end: int) -> JsonObject:
         """Return the document with some of its messages."""
         return {**self.about, "messages": self.messages[first:end]}
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:32]
+
+
+def _id(message: JsonObject) -> Any:
+    about = message.get("info")
+    return (about if isinstance(about, dict) else message).get("id")
 
 
 def _is_complete(message: JsonObject) -> bool:
@@ -58,14 +81,23 @@ def opencode_documents(folder: Path) -> Iterator[tuple[Path, float]]:
     """Yield the sessions of OpenCode, each with a path that names it and when it last changed: from its database, or else its files."""
     database = folder / DATABASE
     if database.is_file():
-        for name, changed in _rows(database, "SELECT id, time_updated FROM session ORDER BY time_created"):
+        for name, changed in _rows(database, _CHANGED):
             yield database / str(name), float(changed or 0) / 1000
         return
     for path in sorted((folder / "storage" / "session").glob("*/*.json")):
         with suppress(OSError):
-            messages = folder / "storage" / "message" / path.stem
-            times = [each.stat().st_mtime for each in (path, messages) if each.exists()]
-            yield path, max(times)
+            yield path, _changed(path)
+
+
+def _changed(session: Path) -> float:
+    """Return when a session last changed: its files are written again while an answer comes."""
+    messages = session.parents[2] / "message" / session.stem
+    latest = max(messages.glob("*.json"), default=None)
+    files = [session, messages]
+    if latest is not None:
+        parts = session.parents[2] / "part" / latest.stem
+        files += [latest, parts, *parts.glob("*.json")]
+    return max(each.stat().st_mtime for each in files if each.exists())
 
 
 def opencode_document(path: Path, changed: float) -> Document | None:

@@ -4,7 +4,7 @@ import os
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -14,8 +14,13 @@ SETTLED_SECONDS: Final = 60.0
 _LEVELS: Final = (2.0, SETTLED_SECONDS)
 """The server settles more after so many seconds without a new line."""
 _PART_BYTES: Final = 1024 * 1024
+_FIRST_PART_BYTES: Final = 8 * 1024 * 1024
+_BEGINS_FOR: Final = 10.0
+"""A file can begin with the copied lines of the session that it continues. They are sent together, as soon as the file rests, or after
+so many seconds: only together they show which session that is."""
 _LARGEST_PART: Final = 48 * 1024 * 1024
 _NOT_TEXT: Final = "This line is not UTF-8 text."
+_PROGRESS: Final = re.compile(r'"type"\s*:\s*"progress"')
 _NAMED_AGENT: Final = re.compile(r'"agentId"\s*:\s*"([^"]{1,100})"|agentId: ([A-Za-z0-9_-]{1,100})')
 
 type Send = Callable[[list[str], int, dict[str, int], float], Any]
@@ -29,17 +34,33 @@ class Lines:
     path: Path
     states: States
     edit: Callable[[str, set[str]], str]
-    part: int = _PART_BYTES
+    part: int = _FIRST_PART_BYTES
     seen: tuple[int, int] | None = None
     """The size when it was last sent, and how many levels of rest had passed."""
+    grown: tuple[int, float] | None = None
+    """The latest size, and when it grew to it, on a clock that nobody sets."""
+    found: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_resting(self) -> bool:
+        """Return whether the file rested long enough for an answer to be complete."""
+        return self.seen is not None and self.seen[1] > 0
 
     def is_due(self, stat: os.stat_result) -> bool:
         """Return whether there is something to send: it grew, or rested long enough to settle more."""
         return self.seen != self._rest(stat)
 
     def _rest(self, stat: os.stat_result) -> tuple[int, int]:
-        idle = time.time() - stat.st_mtime
+        idle = self._idle(stat)
         return stat.st_size, sum(idle >= level for level in _LEVELS)
+
+    def _idle(self, stat: os.stat_result) -> float:
+        """Return the seconds since the file grew: as seen here, before that by the time of the file."""
+        if self.grown is None:
+            self.grown = stat.st_size, time.monotonic() - max(0.0, time.time() - stat.st_mtime)
+        elif self.grown[0] != stat.st_size:
+            self.grown = stat.st_size, time.monotonic()
+        return time.monotonic() - self.grown[1]
 
     def send(self, send: Send) -> Any | None:
         """Send the next part. Returns the response, None if nothing was to be sent.
@@ -53,9 +74,10 @@ class Lines:
                 state.offset and mark_before(file, state.offset) != state.mark
             ):
                 state.forget()
-            rest = self._rest(stat)
-            idle = max(0.0, time.time() - stat.st_mtime)
+            rest, idle = self._rest(stat), self._idle(stat)
             new, is_end = _next_lines(file, state.offset, self.part, whole=idle >= SETTLED_SECONDS)
+            if is_end and not state.offset and not rest[1] and time.monotonic() - self.found < _BEGINS_FOR:
+                return None
             if not new:
                 self.seen = rest if is_end else self.seen
                 return None
@@ -104,5 +126,5 @@ def _text(file: BinaryIO, start: int, end: int) -> str:
 
 def _agents_in(lines: list[str]) -> set[str]:
     """Return the sub-agents whose results the lines have."""
-    results = [line for line in lines if '"tool_result"' in line]
+    results = [line for line in lines if '"tool_result"' in line and not _PROGRESS.search(line)]
     return {one or other for line in results for one, other in _NAMED_AGENT.findall(line)}

@@ -66,10 +66,15 @@ AGENTS: Final = {
 }
 
 
-def transcripts_in(folder: Path, patterns: Sequence[str]) -> Iterator[Path]:
-    """Yield the transcripts in a folder and those below it; nothing if it cannot be read."""
+def transcripts_in(folder: Path, patterns: Sequence[str], unreadable: list[OSError]) -> Iterator[Path]:
+    """Yield the transcripts in a folder and those below it; the folders that cannot be read are added to `unreadable`."""
     expressions = [re.compile(each.replace(".", r"\.").replace("*", ".*")) for each in patterns]
-    for where, _, names in os.walk(folder):
+
+    def failed(why: OSError) -> None:
+        if not isinstance(why, FileNotFoundError):
+            unreadable.append(why)
+
+    for where, _, names in os.walk(folder, onerror=failed):
         for name in sorted(names):
             if any(each.fullmatch(name) for each in expressions):
                 yield Path(where) / name

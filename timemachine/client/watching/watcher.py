@@ -1,6 +1,7 @@
 """Follow transcripts: find them, send what is new, and report what was recorded."""
 
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +29,8 @@ _HOT_SECONDS: Final = 600.0
 _KEY_REFUSED: Final = frozenset({401, 403})
 _BUSY: Final = frozenset({429})
 _SERVER_FAILED: Final = 500
-
+_SERVER_AWAY: Final = 501
+_RETRY_SECONDS: Final = 60.0
 
 type _RecordEdit = Callable[[JsonObject, set[str]], JsonObject]
 """Returns what may be sent of a record, and adds the ids of calls that are withheld to the set."""
@@ -44,7 +46,7 @@ class Source:
 
 @dataclass(slots=True, kw_only=True)
 class Followed:
-    """One transcript. `problem` is why it is not sent any further until it changes."""
+    """One transcript. `problem` is why it is not sent any further until it changes, or at `retry_at` on a clock that nobody sets."""
 
     source: Source
     path: Path
@@ -52,6 +54,7 @@ class Followed:
     changed: float = 0.0
     sent_at: float | None = None
     problem: tuple[float, str] | None = None
+    retry_at: float = math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,15 @@ class Watcher:
     redact: Edit | None = None
     _followed: dict[Path, Followed] = field(default_factory=dict)
     _scanned: float = 0.0
+    _told: dict[Path, str] = field(default_factory=dict)
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether waiting a few seconds would add nothing to what is recorded."""
+        return all(
+            each.lines is None or each.problem is not None or each.lines.is_resting
+            for each in self._followed.values()
+        )
 
     def round(self, *, everything: bool = False) -> Iterator[Update]:
         """Send what is new, and yield what was recorded.
@@ -84,23 +96,27 @@ class Watcher:
         """
         if everything or time.monotonic() - self._scanned >= _SCAN_SECONDS:
             self._scanned = time.monotonic()
-            self._find()
+            yield from self._find()
         now = time.time()
         for each in sorted(self._followed.values(), key=_sub_agents_last):
             if everything or now - each.changed < _HOT_SECONDS or each.sent_at is None:
                 yield from self._follow(each)
 
-    def _find(self) -> None:
+    def _find(self) -> Iterator[Update]:
         for source in self.sources:
-            if source.agent.patterns:
-                for path in transcripts_in(source.folder, source.agent.patterns):
-                    self._note(source, path, _changed(path))
-                continue
-            try:
-                for path, changed in opencode_documents(source.folder):
-                    self._note(source, path, changed)
-            except OSError:
-                continue
+            unreadable: list[OSError] = []
+            for path, changed in _transcripts(source, unreadable):
+                self._note(source, path, changed)
+            for why in unreadable:
+                yield from self._tell(
+                    source, Path(why.filename or source.folder), f"cannot read it ({why.strerror or why})"
+                )
+
+    def _tell(self, source: Source, path: Path, problem: str) -> Iterator[Update]:
+        """Yield a problem if it is new."""
+        if self._told.get(path) != problem:
+            self._told[path] = problem
+            yield Update(agent=source.agent.name, path=path, problem=problem)
 
     def _note(self, source: Source, path: Path, changed: float) -> None:
         found = self._followed.setdefault(path, Followed(source=source, path=path))
@@ -108,23 +124,31 @@ class Watcher:
             found.changed, found.sent_at = changed, None
 
     def _follow(self, each: Followed) -> Iterator[Update]:
-        if each.problem is not None and each.problem[0] == each.changed:
+        if each.problem is not None and each.problem[0] == each.changed and time.monotonic() < each.retry_at:
             return
         try:
             yield from self._send_lines(each) if each.path.suffix == ".jsonl" else self._send_document(each)
+            each.problem = None
         except FileNotFoundError:
             self._followed.pop(each.path, None)
         except OSError as why:
-            yield self._failed(each, f"cannot read it ({why.strerror or why})")
+            yield from self._failed(each, f"cannot read it ({why.strerror or why})")
         except ClientError as why:
             if not _is_about_one(why):
                 raise
-            yield self._failed(each, why.message)
+            yield from self._failed(each, why.message)
+            if isinstance(why, Refused) and why.status == _SERVER_FAILED:
+                each.retry_at, each.sent_at = time.monotonic() + _RETRY_SECONDS, None
+        if self.states.failure is not None:
+            yield from self._tell(each.source, self.states.folder, self.states.failure)
 
-    def _failed(self, each: Followed, why: str) -> Update:
-        each.problem = (each.changed, why)
+    def _failed(self, each: Followed, why: str) -> Iterator[Update]:
+        """Note that a transcript is not sent until it changes, and say why if that is new."""
+        is_new = each.problem is None or each.problem[1] != why
+        each.problem, each.retry_at = (each.changed, why), math.inf
         each.sent_at = time.time()
-        return Update(agent=each.source.agent.name, path=each.path, problem=why)
+        if is_new:
+            yield Update(agent=each.source.agent.name, path=each.path, problem=why)
 
     def _send_lines(self, each: Followed) -> Iterator[Update]:
         stat = each.path.stat()
@@ -165,8 +189,6 @@ class Watcher:
         return own or any(time.time() - each.stat().st_mtime < SETTLED_SECONDS for each in sessions)
 
     def _send_document(self, each: Followed) -> Iterator[Update]:
-        if each.source.agent.name == "gemini":
-            each.changed = each.path.stat().st_mtime
         is_idle = time.time() - each.changed >= SETTLED_SECONDS
         if each.sent_at is not None and (each.sent_at >= each.changed + SETTLED_SECONDS or not is_idle):
             return
@@ -180,12 +202,12 @@ class Watcher:
             each.sent_at = time.time()
             return
         state = self.states.of(each.path, 0, 0)
-        if state.done > len(opened.messages):
+        if state.mark != opened.mark(state.done):
             state.forget()
-        settled = opened.settled(is_idle=is_idle)
-        if settled > state.done:
+        settled, unfinished = opened.settled(), opened.open_mark() if is_idle else ""
+        if settled > state.done or unfinished not in {"", state.unfinished}:
             hidden = set(state.hidden)
-            part = opened.part(state.done, settled)
+            part = opened.part(state.done, len(opened.messages) if unfinished else settled)
             for edit in edits:
                 part = edit(part, hidden)
             answer: Any = self.client.import_file(
@@ -193,7 +215,8 @@ class Watcher:
                 filename=each.path.name,
                 format_name=each.source.agent.format,
             )
-            state.done, state.hidden = settled, sorted(hidden)
+            state.done, state.mark, state.hidden = settled, opened.mark(settled), sorted(hidden)
+            state.unfinished = unfinished
             self.states.save(state)
             yield from _updates(each, answer.get("sessions", ()))
         each.sent_at = time.time()
@@ -232,7 +255,7 @@ def _editing(edits: Sequence[_RecordEdit]) -> Callable[[str, set[str]], str]:
 def _is_about_one(why: ClientError) -> bool:
     """Return whether an error concerns one transcript, so that others can be sent."""
     if isinstance(why, Refused):
-        return why.status not in _KEY_REFUSED and why.status not in _BUSY and why.status < _SERVER_FAILED
+        return why.status not in _KEY_REFUSED and why.status not in _BUSY and why.status < _SERVER_AWAY
     return why.code == "unreadable_ignore"
 
 
@@ -245,6 +268,18 @@ def _updates(each: Followed, sessions: Sequence[JsonObject]) -> Iterator[Update]
     for session in sessions:
         if added := session["actions"] - session["already_there"]:
             yield Update(agent=each.source.agent.name, path=each.path, session=session, added=added)
+
+
+def _transcripts(source: Source, unreadable: list[OSError]) -> Iterator[tuple[Path, float]]:
+    """Yield the transcripts of a source, and when each last changed; what cannot be read is added to `unreadable`."""
+    if source.agent.patterns:
+        for path in transcripts_in(source.folder, source.agent.patterns, unreadable):
+            yield path, _changed(path)
+        return
+    try:
+        yield from opencode_documents(source.folder)
+    except OSError as why:
+        unreadable.append(why)
 
 
 def _changed(path: Path) -> float:
