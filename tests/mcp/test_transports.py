@@ -57,7 +57,7 @@ def test_an_agent_lists_and_calls_every_tool(place: Place, transport: str, mode:
         step = await call("get_step", session=solved.key, step=1)
         assert {"field": "output", "text": TYPE_ERROR, "length": len(TYPE_ERROR)} in step["fields"]
         await call("similar_errors", text=TYPE_ERROR)
-        started = await call("recorder_start", name="Repair", agent="mcp", key=f"repair-{transport}-{mode}")
+        started = await call("recorder_start", name="Repair", agent="mcp", key=f"repair:{transport}@{mode}")
         own = {"session": started["session"]} if transport == "http" else {}
         decided = await call("record_decision", decision="We await it.", reason="It is async.", **own)
         assert decided == {"session": started["session"], "step": 1}
@@ -75,6 +75,8 @@ def test_an_agent_lists_and_calls_every_tool(place: Place, transport: str, mode:
         assert (await call("recorder_stop", **own))["status"] == "ended"
         listing = await call("recorder_list", agent="mcp")
         assert [each["session"] for each in listing["sessions"]] == [started["session"]]
+        for no_key in ("..", f"{solved.key}/end", "größer"):
+            assert "recorder_list" in await agent.refused("get_transcript", session=no_key)
         missing = await agent.refused("record_decision", decision="Too late.")
         assert "recorder_start" in missing
 

@@ -1,5 +1,6 @@
 """What tools need of a server: its HTTP API, by one of two ways."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from urllib.parse import quote
 
 from timemachine.core.pure.json_types import JsonObject
 
+_KEY: Final = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 _ADVICE: Final = {
     "scope_missing": "Reading tools need `read`, writing tools `record`. Ask the user for another key; do not retry.",
     "session_not_found": "recorder_list and search_sessions name the sessions of this project.",
@@ -63,7 +65,11 @@ class Api(Protocol):
 
 
 def path_of(session: str, *rest: str | int) -> str:
-    """Return the path of a session, or of something in it."""
+    """Return the path of a session, or of something in it. Raises `Refused` for what is neither a key nor an id."""
+    if not _KEY.fullmatch(session) or session in {".", ".."}:
+        raise Refused(
+            f"{session[:60]!r} is neither the key nor the id of a session.", code="session_not_found"
+        )
     return "/api/sessions/" + "/".join(quote(str(each), safe="") for each in (session, *rest))
 
 
