@@ -194,7 +194,7 @@ def _response(data: Any) -> JsonObject:
         "output": response.get("output"),
         "parameters": parameters,
         "usage": usage_of(response.get("usage")) or made["usage"],
-        "metadata": {"response_id": response["id"]},
+        "metadata": without_none({"response_id": response.get("id")}),
     }
 
 

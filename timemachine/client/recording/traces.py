@@ -48,7 +48,7 @@ class TracesOutbox(Outbox):
             partial.get("rejectedSpans") or 0
         ):  # the others are stored; sending them again changes nothing
             raise Refused(
-                partial.get("errorMessage") or "", status=_UNPROCESSABLE, code="rejected_spans", facts={}
+                partial.get("errorMessage") or "", status=_UNPROCESSABLE, code=Refused.default_code, facts={}
             )
         return {}
 
