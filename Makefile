@@ -62,7 +62,7 @@ crash: .venv/.synced .venv/.minilm ## kill processes at the worst moments and ch
 	@CRASH_KILLS=$${CRASH_KILLS:-200} $(PYTHON) -m pytest -m crash -s
 
 frameworks: .venv/.synced ## run the examples of agent frameworks, each in an environment of its own
-	@$(PYTHON) -m pytest -q -m frameworks tests/client/frameworks
+	@$(PYTHON) -m pytest -q -n 2 -m frameworks tests/client/frameworks
 
 pictures: browser ## retake the screenshots in docs/pictures
 	@KEEP_PICTURES=1 $(PYTHON) -m pytest -q tests/e2e/test_pages.py tests/e2e/test_model_calls.py -k "picture"

@@ -183,6 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._json(200, {})
 
     def do_POST(self) -> None:
+        self.path = self.path.partition("?")[0]  # Claude Code asks for `?beta=true`
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", "0"))) or b"{}")
         if self.path == "/script":
             self.shared.add(Script(**body))

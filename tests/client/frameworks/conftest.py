@@ -64,6 +64,7 @@ class Example:
             "ANTHROPIC_BASE_URL": self.stub.url,
             "ANTHROPIC_API_KEY": "none",
             "PYTHONPATH": str(ROOT),
+            "HOME": str(self.served.spool.parent),  # some frameworks write there
             **self.environment,
         }
         with subprocess.Popen(
@@ -98,8 +99,8 @@ class Example:
         return Session.objects.get(project=self.served.project)
 
     def steps(self) -> list[Action]:
-        """The steps of the session, in the order in which they started."""
-        steps = self.session().actions.select_related("input", "output")
+        """The steps of the session that have a time, in the order in which they started."""
+        steps = self.session().actions.select_related("input", "output").filter(started_at__isnull=False)
         return sorted(steps, key=lambda each: (each.started_at, each.sequence))
 
     def calls(self) -> list[Action]:

@@ -35,6 +35,12 @@ FRAMEWORKS = (
         tools=["talk", DESK, "Desk.on_messages_stream"],
     ),
     Spans(
+        name="crewai",
+        calls=["Weather.kickoff", "Desk._execute_core"],
+        tools=["Weather.kickoff", "Desk._execute_core"],
+        environment={"CREWAI_DISABLE_TELEMETRY": "true"},
+    ),
+    Spans(
         name="llamaindex",
         calls=["FunctionAgent.run", "BaseWorkflowAgent.run_agent_step"],
         tools=["FunctionAgent.run", "BaseWorkflowAgent.call_tool"],
