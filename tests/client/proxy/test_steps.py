@@ -104,6 +104,12 @@ def test_a_stream_is_recorded_as_the_response_that_it_adds_up_to() -> None:
     assert begun["output"]["choices"][0]["message"]["content"] == "Hel"
 
 
+def test_a_stream_with_another_media_type_is_one() -> None:
+    (call,) = steps(events(COMPLETION | {"choices": [{"index": 0, "delta": SAID, "finish_reason": "stop"}]}))
+    assert (call["output"]["choices"][0]["message"]["content"], call["error"]) == ("Hello", None)
+    assert call["metadata"]["streamed"] is True
+
+
 def test_a_message_and_a_response_are_read_from_their_streams() -> None:
     message = {"type": "message", "role": "assistant", "model": "claude-x", "usage": {"input_tokens": 5}}
     stream = events(
@@ -203,6 +209,12 @@ def test_an_error_of_the_provider_is_recorded_with_its_status(answered: Any, err
     (call,) = steps(answered, status=429)
     assert (call["error"]["type"], call["error"]["message"]) == error
     assert call["metadata"]["status"] == 429
+
+
+@pytest.mark.parametrize("answered", [b"<html>Sign in", b'{"choices": [', b""])
+def test_a_response_that_is_not_json_is_an_error_with_what_came(answered: bytes) -> None:
+    (call,) = steps(answered)
+    assert (call["error"]["type"], call["output"]) == ("invalid_answer", answered.decode() or None)
 
 
 def test_a_call_without_its_end_says_how_it_ended() -> None:

@@ -18,6 +18,7 @@ WITHHELD: Final = "[withheld: secret]"
 _NO_SUCCESS: Final = 400
 _LONGEST_MESSAGE: Final = 2_000
 _INCOMPLETE: Final = "The stream ended before the answer was complete."
+_INVALID: Final = {"type": "invalid_answer", "message": "The response is not JSON."}
 _MESSAGE_DELTA: Final = "message_delta"
 
 
@@ -36,7 +37,7 @@ class Read:
 
 def read_response(exchange: Exchange) -> Read:
     """Return what the response of a call says."""
-    streamed = exchange.content_type.partition(";")[0].strip().lower() == MEDIA_TYPE
+    streamed = _is_stream(exchange)
     try:
         made = exchange.endpoint.stream if streamed else None
         found = _document(exchange) if made is None else _stream(exchange, made())
@@ -56,14 +57,20 @@ def read_body(body: Body, secrets: tuple[str, ...]) -> bytes:
     return found
 
 
+def _is_stream(exchange: Exchange) -> bool:
+    """Return whether the response is a stream. Some gateways give it another media type."""
+    beginning = b"".join(part for _, part in exchange.response.parts[:2])
+    is_named = exchange.content_type.partition(";")[0].strip().lower() == MEDIA_TYPE
+    return is_named or beginning.startswith((b"data:", b"event:"))
+
+
 def _document(exchange: Exchange) -> Read:
     data = read_body(exchange.response, exchange.caller.secrets)
-    if not data:
-        return Read(error=_failure(exchange, None))
     try:
         output = json.loads(data)
     except ValueError:
-        output = data.decode(errors="replace")
+        output = data.decode(errors="replace") or None
+        return Read(output=output, error=_failure(exchange, output) or _INVALID)
     return Read(output=output, error=_failure(exchange, output))
 
 
