@@ -38,6 +38,13 @@ def events(*values: Any) -> bytes:
 
 
 def steps(
+    answered: Any = COMPLETION, asked: Any = CHAT, *, with_tools: bool = True, **facts: Any
+) -> list[dict[str, Any]]:
+    """Return the steps of a call."""
+    return steps_of(exchange_of(answered, asked, **facts), "a", with_tools=with_tools)
+
+
+def exchange_of(
     answered: Any = COMPLETION,
     asked: Any = CHAT,
     *,
@@ -45,10 +52,9 @@ def steps(
     streamed: bool = False,
     cut: int = 7,
     encodings: tuple[str | None, str | None] = (None, None),
-    with_tools: bool = True,
     **facts: Any,
-) -> list[dict[str, Any]]:
-    """Return the steps of a call, whose response comes in parts of `cut` bytes, one in each second."""
+) -> Exchange:
+    """Return a call, whose response comes in parts of `cut` bytes, one in each second."""
     endpoint = endpoint_of("POST", path)
     assert endpoint
     request, response = Body(encodings[0]), Body(encodings[1])
@@ -59,7 +65,7 @@ def steps(
     caller = Caller.of([(b"Authorization", b"Bearer " + KEY.encode())])
     usual: dict[str, Any] = {"provider": "openai", "status": 200, "caller": caller}
     kind = "text/event-stream; charset=utf-8" if streamed else "application/json"
-    exchange = Exchange(
+    return Exchange(
         endpoint=endpoint,
         started_at=10**18,
         request=request,
@@ -68,7 +74,6 @@ def steps(
         took=1.5,
         **usual | facts,
     )
-    return steps_of(exchange, "a", with_tools=with_tools)
 
 
 def test_a_call_has_its_whole_request_and_response_and_what_they_say() -> None:

@@ -2,12 +2,12 @@
 
 import pytest
 
+from timemachine.core.pure.names import shortened
 from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.report import (
     ImportReportOut,
     LineSkipped,
     SessionDraft,
-    shortened,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import key_of

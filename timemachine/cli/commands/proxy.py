@@ -18,6 +18,7 @@ from timemachine.cli.terminal import flush, print_error, show
 from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
+    from timemachine.client.machine import TimeMachine
     from timemachine.client.playback.recordings import Recording
     from timemachine.client.proxy.recording import CallRecorder
     from timemachine.client.proxy.server import ProxyServer
@@ -137,7 +138,7 @@ def _record(
     machine = TimeMachine()
     recorder = CallRecorder(machine, key=key, by_api_key=by_api_key, with_tools=with_tools)
     running = _forwarding(recorder, port, addresses)
-    _show_recording(running, recorder.key)
+    _show_recording(running, recorder.key, _page(machine, None if by_api_key else recorder.key))
     with closing(running.server), suppress(KeyboardInterrupt):
         running.server.run()
     recorder.close()
@@ -168,7 +169,7 @@ def _forwarding(recorder: CallRecorder, port: int, addresses: dict[str, str | No
     return made
 
 
-def _show_recording(running: ProxyServer, key: str) -> None:
+def _show_recording(running: ProxyServer, key: str, page: Iterator[str]) -> None:
     url, providers = running.server.url, running.providers
     started: ProxyStarted = {
         "playback": None,
@@ -181,10 +182,19 @@ def _show_recording(running: ProxyServer, key: str) -> None:
         started,
         [
             f"Recording into {key}, at {url}/v1 for OpenAI's SDK and {url} for Anthropic's.",
+            *page,
             f"Forwarding to {providers.openai.url} and {providers.anthropic.url}. Ctrl-C stops it.",
         ],
     )
     flush()
+
+
+def _page(machine: TimeMachine, key: str | None) -> Iterator[str]:
+    from timemachine.client.errors import NoServer
+
+    if key is not None:
+        with suppress(NoServer):
+            yield f"Its page, from the first call on: {machine.url}/sessions/{key}/"
 
 
 def _play_back(session: str, port: int, *, start_over: bool) -> None:

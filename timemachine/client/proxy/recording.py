@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from timemachine.client.proxy.pure.exchange import Exchange
 from timemachine.client.proxy.pure.headers import Caller
+from timemachine.client.proxy.pure.names import name_of
 from timemachine.client.proxy.pure.steps import steps_of
 from timemachine.client.proxy.running_calls import RunningCalls, left_in
 from timemachine.core.pure.json_types import JsonObject
@@ -70,9 +71,9 @@ class CallRecorder:
         self.calls = 0
         self.lost = 0
         self._machine = machine
-        self._named = key
         self._key = key or f"proxy-{now:%Y%m%d-%H%M%S}-{time.time_ns() % 0xFFFF:04x}"
-        self._name = key or f"Proxy {now:%Y-%m-%d %H:%M} UTC"
+        self._name = key
+        self._unnamed = f"Proxy {now:%Y-%m-%d %H:%M} UTC"
         self._by_api_key = by_api_key
         self._with_tools = with_tools
         self._open: dict[str, _Open] = {}
@@ -139,7 +140,7 @@ class CallRecorder:
 
     def _work(self, exchange: Exchange, size: int, done: Callable[[], None]) -> None:
         try:
-            session = self._session(exchange.caller)
+            session = self._session(exchange)
             for step in self._steps(exchange, session):
                 session.add(step)
             self.calls += 1
@@ -154,10 +155,10 @@ class CallRecorder:
 
     def _note(self, exchange: Exchange) -> None:
         try:
-            session = self._session(exchange.caller)
+            session = self._session(exchange)
             exchange.id = session.next_id()
             steps = steps_of(exchange.unanswered(), exchange.id, with_tools=self._with_tools)
-            options = self._options(session.key, exchange.caller)
+            options = self._options(session.key, exchange.caller, session.name)
             exchange.noted = self._running.note(options, steps)
             self.running.add(exchange.noted)
         except Exception as why:  # noqa: BLE001  # the recorder must not stop a call
@@ -204,22 +205,24 @@ class CallRecorder:
             found.append(step)
         return found
 
-    def _session(self, caller: Caller) -> Session:
+    def _session(self, exchange: Exchange) -> Session:
+        caller = exchange.caller
         key = self.key_of(caller)
         found = self._open.get(key)
         if found is None:
-            found = self._open[key] = _Open(self._machine.session(**self._options(key, caller)), 0.0)
+            name = caller.name or caller.session or self._name or name_of(exchange) or self._unnamed
+            found = self._open[key] = _Open(self._machine.session(**self._options(key, caller, name)), 0.0)
         found.used_at = time.monotonic()
         return found.session
 
-    def _options(self, key: str, caller: Caller) -> JsonObject:
+    def _options(self, key: str, caller: Caller, name: str) -> JsonObject:
         """Return the options with which a session begins."""
         is_named = caller.session is not None
         metadata = {"recorded_by": "timemachine proxy"}
         if self._by_api_key and not is_named and caller.key_hash:
             metadata["api_key_sha256"] = caller.key_hash
         return {
-            "name": caller.name or (key if is_named else self._name),
+            "name": name,
             "key": key,
             "agent": caller.agent,
             "user": caller.user,

@@ -25,7 +25,7 @@ _IN_PARAMETERS: Final = "cache_write_1h_tokens"
 
 def steps_of(exchange: Exchange, name: str, *, with_tools: bool = True) -> list[JsonObject]:
     """Return the actions of a call, whose own id is `name`; without steps of tools unless `with_tools`."""
-    asked, unread = _request(exchange)
+    asked, unread = request_of(exchange)
     read = read_response(exchange)
     call = _call(exchange, asked, read, [each for each in (unread, read.unread) if each])
     call["id"] = name
@@ -34,7 +34,7 @@ def steps_of(exchange: Exchange, name: str, *, with_tools: bool = True) -> list[
     return [*_results(exchange, asked), call, *_tool_calls(exchange, read, name)]
 
 
-def _request(exchange: Exchange) -> tuple[Any, str | None]:
+def request_of(exchange: Exchange) -> tuple[Any, str | None]:
     """Return the body of the request, and why it could not be read."""
     try:
         data = read_body(exchange.request, exchange.caller.secrets)

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from timemachine.core.pure.content import canonical_json, sha256_hex
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.importing.pure.report import SessionDraft, shortened
+from timemachine.core.pure.names import shortened
+from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 _COMMAND: Final = re.compile(r"\s*/[\w:.-]{1,80}\s*")

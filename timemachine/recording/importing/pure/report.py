@@ -15,8 +15,6 @@ from timemachine.core.pure.schemas import Schema
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.vocabulary import Kind
 
-NAME_LENGTH = 80
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
@@ -106,12 +104,3 @@ class ParsedFile:
 
     sessions: tuple[SessionDraft, ...]
     report: ImportReportOut
-
-
-def shortened(text: str, limit: int = NAME_LENGTH) -> str:
-    """Return the text on one line and within the limit. If it is cut, it ends after a complete word, with an ellipsis."""
-    line = " ".join(text.split())
-    if len(line) <= limit:
-        return line
-    words = line[:limit].rpartition(" ")[0]
-    return (words or line[: limit - 1]) + "…"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.names import shortened
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import first_words, session_draft
 from timemachine.recording.importing.pure.formats.claude_code.actions import (
@@ -22,7 +23,7 @@ from timemachine.recording.importing.pure.formats.claude_code.actions import (
 )
 from timemachine.recording.importing.pure.formats.claude_code.titles import titles_in
 from timemachine.recording.importing.pure.reader import Opening, Reader
-from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft, shortened
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import key_of

@@ -7,8 +7,8 @@ same file or that of a later session (then `leafUuid` names the line that it sum
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from timemachine.core.pure.names import shortened
 from timemachine.recording.importing.pure.contents import Line
-from timemachine.recording.importing.pure.report import shortened
 from timemachine.recording.importing.pure.values import text_at
 
 _BY_A_PERSON: Final = ("custom-title", "customTitle")
