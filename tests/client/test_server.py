@@ -21,8 +21,8 @@ def start_a_server(url: str = "http://127.0.0.1:8000/") -> None:
     write_private(local_key_file(), "tmk_here_secret\n")
 
 
-def test_without_a_server_the_error_explains_how_to_start_one() -> None:
-    with pytest.raises(NoServer, match="make up"):
+def test_without_a_server_the_error_says_where_it_looked_and_how_to_start_one(home: Path) -> None:
+    with pytest.raises(NoServer, match=rf"{home}\. .*make up"):
         find_server({})
 
 

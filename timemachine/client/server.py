@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from timemachine.client.errors import NoServer
-from timemachine.core.pure.home import local_key_file, running_server
+from timemachine.core.pure.home import home, local_key_file, running_server
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -31,8 +31,8 @@ def find_server(environment: Mapping[str, str]) -> Server:
     chosen, running = environment.get("TIMEMACHINE_URL", "").strip(), running_server()
     if not chosen and running is None:
         raise NoServer(
-            "No server is running on this machine. Start one with `timemachine up` (in a clone: `make up`), or set TIMEMACHINE_URL and TIMEMACHINE_API_KEY "
-            "for another one."
+            f"No server is running on this machine with its data in {home()}. Start one with `timemachine up` (in a clone: `make up`), or "
+            "set TIMEMACHINE_URL and TIMEMACHINE_API_KEY for another one."
         )
     here = _checked_url(running.url) if running else None
     url = _checked_url(chosen) if chosen else here or ""

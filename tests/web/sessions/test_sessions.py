@@ -45,6 +45,8 @@ def test_a_new_project_says_how_to_record_with_this_servers_address(
 ) -> None:
     page = browser.get("/").content.decode()
     assert "No sessions yet" in page
+    assert "timemachine watch" in page
+    assert "timemachine proxy" in page
     assert f"curl {settings.PUBLIC_URL}/api/sessions" in page.replace("&#x27;", "'")
     assert f'TimeMachine("{settings.PUBLIC_URL}"' in page.replace("&quot;", '"')
     assert page.count("s.record(") == 2

@@ -36,7 +36,7 @@ function findServer(url: string | undefined, apiKey: string | undefined): Server
   const chosen = url ?? variable("TIMEMACHINE_URL") ?? here?.url;
   if (chosen === undefined) {
     throw new NoServer(
-      "No server is running on this machine. Start one, or set TIMEMACHINE_URL and TIMEMACHINE_API_KEY for another one.",
+      `No server is running on this machine with its data in ${home()}. Start one, or set TIMEMACHINE_URL and TIMEMACHINE_API_KEY for another one.`,
       "no_server",
     );
   }
