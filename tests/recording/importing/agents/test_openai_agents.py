@@ -9,6 +9,7 @@ from tests.recording.importing.agents.samples import AT
 from tests.recording.importing.sample_files import document, lines, read
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.values import moment
+from timemachine.recording.model_calls.pure.requests import Circumstances, recorded
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
@@ -84,11 +85,16 @@ def test_a_response_that_a_processor_wrote_is_read() -> None:
             "model": "gpt-x",
             "output": [{"content": [{"text": "Hey"}]}],
             "usage": {"input_tokens": 3, "output_tokens": 1},
+            "previous_response_id": "q",
         },
     }
     user, call, said = actions_of(span("a", None, 1, data))
     assert (user.output, call.model, said.output) == ("Hi", "gpt-x", "Hey")
     assert call.usage is not None
+    assert (call.parameters, call.metadata) == ({"previous_response_id": "q"}, {"response_id": "r"})
+    request = recorded(call.input, Circumstances(parameters=call.parameters))
+    assert request is not None
+    assert (request.verdict, request.continues) == ("not_recorded", "q")
 
 
 def test_errors_and_custom_spans() -> None:

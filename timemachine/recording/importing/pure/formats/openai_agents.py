@@ -33,6 +33,8 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 NAME: Final = "openai_agents"
 TITLE: Final = "traces of the OpenAI Agents SDK (.jsonl, a list, or an object with data)"
+_STORED: Final = ("previous_response_id", "conversation")
+"""What a request continues that OpenAI stored."""
 _TRACE: Final = "trace"
 _SPAN: Final = "trace.span"
 _CALLS: Final = frozenset({"generation", "response", "transcription", "speech"})
@@ -178,16 +180,20 @@ def _call(base: ActionDraft, data: JsonObject) -> ActionDraft:
     response = record_at(data, "response")
     config = record_at(data, "model_config")
     name = text_at(data, "response_id") or text_at(response, "id")
+    output = first_at({**response, **data}, "output")
+    named = {"response_id": name} if name else None
+    stored = {each: response[each] for each in _STORED if response.get(each)}
     return replace(
         base,
         kind="llm_call",
         layer="agent",
         role="agent",
         model=short_text_at(data, "model") or short_text_at(response, "model"),
-        parameters=with_conditions(config, response, data) or None,
+        parameters=with_conditions({**config, **stored}, response, data) or None,
         usage=_usage(record_at(data, "usage")) or _usage(record_at(response, "usage")),
         input=data.get("input"),
-        output=first_at({**response, **data}, "output") or ({"response_id": name} if name else None),
+        output=output or named,
+        metadata=named if output else None,
     )
 
 
