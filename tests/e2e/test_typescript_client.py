@@ -31,7 +31,7 @@ PAGE = """<!doctype html><title>waiting</title>
 <script type="module">
 import { TimeMachine } from "/packed/dist/browser.js";
 const tm = new TimeMachine({ apiKey: location.hash.slice(1) });
-const done = await tm.inSession("In a browser", (s) => s.record("user", "Hello").then(() => s.flush()), { key: "browser" });
+const done = await tm.inSession("In a browser", (s) => s.record("user", "\\u65e5".repeat(30_000)).then(() => s.flush()), { key: "browser" });
 document.title = `delivered: ${done}, turns: ${(await tm.replayFull("browser")).turns.length}`;
 </script>"""
 

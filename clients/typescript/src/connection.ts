@@ -28,7 +28,8 @@ interface Sent {
 
 const REPEATABLE = new Set(["GET", "HEAD", "PUT", "DELETE"]);
 const LOST_PAUSES = [200, 1_000];
-const LONGEST_KEPT_ALIVE = 60_000;
+const LONGEST_KEPT_ALIVE = 16_000; // bytes; browsers refuse a request if all of a page have more than 64 KiB
+const encoder = new TextEncoder();
 const CUT_OFF = '\n{"cut off": "This file is incomplete; download it again."';
 
 /**
@@ -56,7 +57,7 @@ export class Connection {
   /** Send a JSON body once and return the document; for the recorder, which has its own way to retry. */
   async post(path: string, body: string): Promise<unknown> {
     const headers = this.#headers({ "content-type": "application/json" });
-    const keepalive = body.length < LONGEST_KEPT_ALIVE; // the request survives the page that sent it
+    const keepalive = body.length < LONGEST_KEPT_ALIVE && encoder.encode(body).length < LONGEST_KEPT_ALIVE; // survives the page that sent it
     const response = await this.#once(this.url + path, { method: "POST", headers, body, keepalive });
     return JSON.parse(await response.text());
   }

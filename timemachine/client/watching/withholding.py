@@ -186,7 +186,7 @@ def redaction(profile: JsonObject) -> Edit:
         from timemachine.text.redaction.pure.values import redact_value
     except ImportError as why:
         raise ClientError(
-            f"A redaction profile needs the package {why.name} here. Install `timemachine`, or `google-re2` and `phonenumberslite`.",
+            f"A redaction profile needs {why.name} here, which comes with the server. Install `timemachine` on this machine.",
             code="not_installed",
         ) from why
     rules = read_rules(profile["rules"])
