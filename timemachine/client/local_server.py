@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final, Self
@@ -147,7 +147,7 @@ class LocalServer:
     async def _serve(self, *, until_signal: bool = False) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         if until_signal:
-            for each in (signal.SIGINT, signal.SIGTERM):
+            for each in _signals():
                 with contextlib.suppress(NotImplementedError):  # Windows
                     self._loop.add_signal_handler(each, self._stop.set)
         server = await self._loop.create_server(
@@ -165,6 +165,14 @@ class LocalServer:
             await asyncio.gather(*tasks, return_exceptions=True)
             if self._at_end is not None:
                 await self._at_end()
+
+
+def _signals() -> Iterator[signal.Signals]:
+    """Yield the signals that end the server. Where `nohup` ignores the end of the terminal, it stays ignored."""
+    yield from (signal.SIGINT, signal.SIGTERM)
+    hangup = getattr(signal, "SIGHUP", None)  # not on Windows
+    if hangup is not None and signal.getsignal(hangup) != signal.SIG_IGN:
+        yield hangup
 
 
 class _Connection(asyncio.Protocol):
