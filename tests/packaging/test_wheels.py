@@ -115,6 +115,27 @@ def test_the_client_is_typed(client: Path, tmp_path: Path) -> None:
     assert found[-1].startswith("Found 2 errors")
 
 
+@pytest.mark.parametrize(
+    "order", [("timemachine", "timemachine_client"), ("timemachine_client", "timemachine")]
+)
+def test_the_wheels_share_the_command_in_either_order(
+    wheels: dict[str, Path], tmp_path: Path, order: tuple[str, str]
+) -> None:
+    _run(str(UV), "venv", "--quiet", "--python", sys.executable, str(tmp_path / "venv"), at=tmp_path)
+    command = tmp_path / "venv" / "bin" / "timemachine"
+
+    def pip(does: str, *words: str) -> None:
+        _run(str(UV), "pip", does, "--quiet", "--python", str(tmp_path / "venv"), *words, at=tmp_path)
+
+    for name in order:
+        pip("install", "--no-deps", str(wheels[name]))
+    both = command.read_text()
+    pip("uninstall", "timemachine")
+    assert not command.exists()
+    pip("install", "--no-deps", "--reinstall", str(wheels["timemachine_client"]))
+    assert command.read_text() == both
+
+
 def test_the_command_says_how_to_install_the_server(client: Path, tmp_path: Path) -> None:
     command = [str(client.with_name("timemachine")), "up"]
     ran = subprocess.run(
