@@ -9,6 +9,7 @@ text without tokens (empty, or white space) has the zero vector, for which a cos
 for it.
 """
 
+import json
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ _lock = threading.Lock()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Model:
     tokenizer: "Tokenizer"
-    weights: Vectors
+    weights: NDArray[np.float16]
 
 
 def embed(texts: Sequence[str]) -> Vectors:
@@ -78,7 +79,7 @@ def _vector(model: _Model, text: str) -> Vectors:
     tokens = model.tokenizer.encode(seen, add_special_tokens=False).ids if seen else []
     if not tokens:
         return np.zeros(DIMENSIONS, dtype=np.float32)
-    mean = model.weights[tokens].mean(axis=0, dtype=np.float32)
+    mean = model.weights[tokens].astype(np.float32).mean(axis=0)
     length = float(np.linalg.norm(mean))
     scaled: Vectors = mean / np.float32(length) if length else mean
     return scaled
@@ -91,11 +92,18 @@ def _model() -> _Model:
 
 @cache
 def _load() -> _Model:
-    from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 
-    weights = load_file(FILES.path(WEIGHTS))["embedding.weight"].astype(np.float32)
     tokenizer = Tokenizer.from_file(str(FILES.path(TOKENIZER)))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return _Model(tokenizer=tokenizer, weights=np.ascontiguousarray(weights))
+    return _Model(tokenizer=tokenizer, weights=_weights())
+
+
+def _weights() -> NDArray[np.float16]:
+    """Return the only array in the file (of the form safetensors), without reading it: all processes share its pages."""
+    path = FILES.path(WEIGHTS)
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        shape = json.loads(file.read(size))["embedding.weight"]["shape"]
+    return np.memmap(path, dtype=np.float16, mode="r", offset=8 + size, shape=tuple(shape))
