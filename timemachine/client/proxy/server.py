@@ -29,7 +29,7 @@ _LAST_EVENT: Final = re.compile(
     rb"(?:^|[\r\n])(?:data: ?\[DONE\]|event: ?message_stop|event: ?response\.(?:completed|incomplete|failed))"
 )
 """The beginning of the event with which a program knows that the answer is complete."""
-NOTED_SECONDS: Final = 0.5
+NOTED_SECONDS: Final = 1.0
 """After so long a call is stored before it ends; sooner, that would delay its first token."""
 _END_OF_EVENT: Final = re.compile(rb"\r?\n\r?\n")
 _LONGEST_BEGINNING: Final = 40

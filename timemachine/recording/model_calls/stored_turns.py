@@ -16,7 +16,7 @@ from timemachine.recording.model_calls.pure.requests import (
 from timemachine.recording.model_calls.pure.values import answer_parts
 from timemachine.recording.sessions.models import Action, Session
 
-_AT_ONCE: Final = 50
+_AT_ONCE: Final = 20
 
 
 class StoredTurns:
@@ -26,8 +26,7 @@ class StoredTurns:
     """
 
     def __init__(self, session: Session, through: int, seen: Callable[[JsonObject], JsonObject]) -> None:
-        rows = session.actions.filter(kind="llm_call", sequence__lte=through).order_by("-sequence")
-        self._unread: Iterator[Action] = rows.select_related("input", "output").iterator(_AT_ONCE)
+        self._unread = _backwards(session, through)
         self._by_response: dict[str, Action] = {}
         self._whole: dict[int, FrozenRequest] = {}
         self._seen = seen
@@ -68,3 +67,11 @@ class StoredTurns:
         if not is_intact(before.output):
             whole = replace(whole, verdict="altered")
         return continued(own, whole, answer, before.sequence)
+
+
+def _backwards(session: Session, through: int) -> Iterator[Action]:
+    """Yield the model calls up to a step, the last first; only a few are read, as most calls continue the one before."""
+    calls = session.actions.filter(kind="llm_call").select_related("input", "output").order_by("-sequence")
+    while found := list(calls.filter(sequence__lte=through)[:_AT_ONCE]):
+        yield from found
+        through = found[-1].sequence - 1
