@@ -38,7 +38,7 @@ class Lines:
     seen: tuple[int, int] | None = None
     """The size when it was last sent, and how many levels of rest had passed."""
     grown: tuple[int, float] | None = None
-    """The latest size, and when it grew to it, on a clock that nobody sets."""
+    """The latest size, and when it grew to it, on the monotonic clock."""
     found: float = field(default_factory=time.monotonic)
 
     @property

@@ -46,7 +46,7 @@ class Source:
 
 @dataclass(slots=True, kw_only=True)
 class Followed:
-    """One transcript. `problem` is why it is not sent any further until it changes, or at `retry_at` on a clock that nobody sets."""
+    """One transcript. `problem` is why it is not sent any further until it changes, or at `retry_at` on the monotonic clock."""
 
     source: Source
     path: Path
@@ -79,7 +79,7 @@ class Watcher:
     redact: Edit | None = None
     _followed: dict[Path, Followed] = field(default_factory=dict)
     _scanned: float = 0.0
-    _told: dict[Path, str] = field(default_factory=dict)
+    _reported: dict[Path, str] = field(default_factory=dict)
 
     @property
     def is_settled(self) -> bool:
@@ -108,14 +108,14 @@ class Watcher:
             for path, changed in _transcripts(source, unreadable):
                 self._note(source, path, changed)
             for why in unreadable:
-                yield from self._tell(
+                yield from self._problem(
                     source, Path(why.filename or source.folder), f"cannot read it ({why.strerror or why})"
                 )
 
-    def _tell(self, source: Source, path: Path, problem: str) -> Iterator[Update]:
+    def _problem(self, source: Source, path: Path, problem: str) -> Iterator[Update]:
         """Yield a problem if it is new."""
-        if self._told.get(path) != problem:
-            self._told[path] = problem
+        if self._reported.get(path) != problem:
+            self._reported[path] = problem
             yield Update(agent=source.agent.name, path=path, problem=problem)
 
     def _note(self, source: Source, path: Path, changed: float) -> None:
@@ -140,7 +140,7 @@ class Watcher:
             if isinstance(why, Refused) and why.status == _SERVER_FAILED:
                 each.retry_at, each.sent_at = time.monotonic() + _RETRY_SECONDS, None
         if self.states.failure is not None:
-            yield from self._tell(each.source, self.states.folder, self.states.failure)
+            yield from self._problem(each.source, self.states.folder, self.states.failure)
 
     def _failed(self, each: Followed, why: str) -> Iterator[Update]:
         """Note that a transcript is not sent until it changes, and say why if that is new."""
