@@ -34,7 +34,7 @@ builder.add_node("tools", ToolNode([weather], handle_tool_errors=True))
 builder.add_edge(START, "desk")
 builder.add_conditional_edges("desk", tools_condition)
 builder.add_edge("tools", "desk")
-graph = builder.compile(name="Weather", checkpointer=langchain.checkpoints(InMemorySaver(), recorder))
+graph = builder.compile(checkpointer=langchain.checkpoints(InMemorySaver(), recorder))
 
 config = {"configurable": {"thread_id": "talk-1"}}
 for question in ("How is the weather in Rome and Atlantis?", "And tomorrow?"):

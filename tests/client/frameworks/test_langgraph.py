@@ -22,11 +22,12 @@ def test_a_thread_is_recorded_once_although_the_server_goes_away(example: Callab
     assert graph.run(away_after=2).count("sunny") == 2
     graph.check_calls(3)
     assert (graph.session().key, graph.session().status) == ("talk-1", "recording")
-    assert [graph.path(each) for each in graph.calls()] == [["Weather", "desk"]] * 3
+    assert graph.session().name == "How is the weather in Rome and Atlantis?"
+    assert [graph.path(each) for each in graph.calls()] == [["LangGraph", "desk"]] * 3
     (atlantis, rome) = graph.tools()
     assert rome == ("weather", {"city": "Rome"}, "Sunny in Rome", None)
     assert (atlantis[1], atlantis[3]) == ({"city": "Atlantis"}, "ValueError")
-    assert [graph.path(each) for each in graph.steps() if each.tool] == [["Weather", "tools"]] * 2
+    assert [graph.path(each) for each in graph.steps() if each.tool] == [["LangGraph", "tools"]] * 2
     saved = [value(each.output) for each in graph.steps() if each.kind == "checkpoint"]
     assert [len(each.get("messages", ())) for each in saved] == [0, 1, 2, 4, 5, 5, 6, 7]
     assert graph.audit() == ["verified done"] * 3

@@ -27,12 +27,16 @@ from timemachine.client.integrations.sessions import (
 from timemachine.client.machine import TimeMachine
 from timemachine.client.recording.recorder import Session
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.names import shortened
 
 _CONTROL_FLOW: Final = frozenset({"GraphInterrupt", "NodeInterrupt", "ParentCommand", "GraphBubbleUp"})
 """Exceptions with which LangGraph passes control; they are no errors."""
 _HIDDEN: Final = "langsmith:hidden"
 """The tag of runs that are only plumbing."""
 _ALIASES: Final = {"azure": "azure", "google_genai": "google", "amazon_bedrock": "bedrock"}
+_UNNAMED: Final = {"LangGraph", "RunnableSequence"}
+"""What a graph or chain is called that nobody gave a name: its session is named by the first request."""
+_PERSON: Final = ("human", "user")
 _NO_PARAMETERS: Final = frozenset({"_type", "stream", "stream_options", "model", "model_name"})
 
 
@@ -227,6 +231,8 @@ class Recorder(BaseCallbackHandler):  # type: ignore[misc]  # LangChain is not i
     ) -> tuple[Session, str | None]:
         thread = metadata.get("thread_id") or metadata.get("session_id") or metadata.get("conversation_id")
         name = step.get("name") or step.get("tool") or step.get("model")
+        if name in _UNNAMED:
+            name = next(_requests(step.get("input")), name)
         session = self._sessions.open(str(thread or run_id), name, ends=thread is None)
         if thread is not None:
             self._threads[str(thread)] = session
@@ -336,3 +342,23 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return value
+
+
+def _requests(given: Any) -> Iterator[str]:
+    """Yield the beginning of each text of a person in the input of a run."""
+    messages = given.get("messages") if isinstance(given, dict) else given
+    for each in messages if isinstance(messages, list) else [messages]:
+        role, content = _role_and_content(each)
+        parts = content if isinstance(content, list) else [content]
+        texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+        words = shortened(" ".join(text for text in texts if isinstance(text, str)))
+        if role in _PERSON and words:
+            yield words
+
+
+def _role_and_content(message: Any) -> tuple[Any, Any]:
+    """Read a message in the forms that LangChain takes: an object, a pair, or a text, which is a person's."""
+    if isinstance(message, dict):
+        return message.get("type") or message.get("role"), message.get("content")
+    pair = isinstance(message, list) and len(message) == 2  # noqa: PLR2004
+    return tuple(message) if pair else ("user", message)
