@@ -7,14 +7,9 @@ TEMPLATES = $(shell find templates -name '*.html' 2>/dev/null)
 ON_A_DATABASE := $(PYTHON) -m tests.embedded_postgres
 # twice as many as CI has cores: many tests wait for programs that they start, with `loadfile` once per file
 TEST_WORKERS ?= 4
-# two runs share them, because every process imports all tests; a quarter suffices for those with branches
-WITH_BRANCHES := $(shell echo $$((($(TEST_WORKERS) + 3) / 4)))
-WITH_LINES := $(shell echo $$(($(TEST_WORKERS) > 1 ? $(TEST_WORKERS) - $(WITH_BRANCHES) : 1)))
-PYTEST = -m pytest --dist loadfile -n
-# coverage does not add up branches and lines
 MEASURED := $(CURDIR)/build/coverage
-BRANCHES := COVERAGE_FILE=$(MEASURED)/branches
 LINES := COVERAGE_FILE=$(MEASURED)/lines
+BRANCHES := COVERAGE_FILE=$(MEASURED)/branches
 WITH_MINILM = $(if $(filter minilm,$(EMBEDDING_MODEL)),.venv/.minilm)
 LINT := lint-types lint-format lint-rules lint-words lint-client lint-imports lint-templates lint-migrations lint-deployment
 # two at a time; the output of each is kept together if this make can do that (that of macOS cannot)
@@ -22,11 +17,9 @@ in_parallel = $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEA
 # one process compiles the modules; the others, and the programs that tests start, read the result
 unexport PYTHONDONTWRITEBYTECODE
 shown_if_wrong = output=$$($(1) 2>&1) || { echo "$$output"; exit 1; }
-# otherwise the progress of two runs would be mixed
-shown_after_its_end = output=$$($(1) 2>&1); code=$$?; echo; echo "$$output" | { [ $$code -eq 0 ] && tail -n 1 || cat; }; exit $$code
 
 .DEFAULT_GOAL := help
-.PHONY: help up link test lint fix client bench crash frameworks pictures release released-verifier clean browser compiled-tests tested-with-branches tested-with-lines $(LINT)
+.PHONY: help up link test lint fix client bench crash frameworks pictures release released-verifier clean browser compiled-tests $(LINT)
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -40,8 +33,10 @@ link: .venv/.synced ## print a new sign-in link for what `make up` runs
 test: browser .venv/.minilm ## check everything and run the whole test suite
 	@$(in_parallel) $(LINT) compiled-tests
 	@rm -rf $(MEASURED) && mkdir -p $(MEASURED)
-	@$(MAKE) --no-print-directory --keep-going -j 2 tested-with-branches tested-with-lines
-	@$(PYTHON) -m tests.branches $(MEASURED)/branches $(MEASURED)/lines.branches
+	@echo '— pytest'
+	@$(LINES) COVERAGE_CORE=sysmon MEASURED_BRANCHES=$(MEASURED)/branches $(BIN)/coverage run -m pytest --dist loadfile -n $(TEST_WORKERS)
+	@$(BRANCHES) $(BIN)/coverage combine --quiet
+	@$(BRANCHES) $(BIN)/coverage report --include="$$($(PYTHON) -m tests.pure)" --fail-under=100
 	@$(LINES) $(BIN)/coverage combine --quiet
 	@$(LINES) $(BIN)/coverage report --fail-under=95
 
@@ -113,17 +108,6 @@ lint-deployment: .venv/.synced
 	@$(call shown_if_wrong,TIMEMACHINE_PUBLIC_URL=https://example.org ALLOWED_HOSTS=example.org \
 		SECRET_KEY=$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(50))') \
 		$(ON_A_DATABASE) $(PYTHON) manage.py check --deploy --fail-level WARNING)
-
-# tests/branches.py says which tests these are; together they reach every branch of the pure files
-tested-with-branches: .venv/.synced
-	@echo '— pytest, measured with branches'
-	@$(call shown_after_its_end,$(BRANCHES) $(BIN)/coverage run --branch $(PYTEST) $(WITH_BRANCHES) -m branches)
-	@$(BRANCHES) $(BIN)/coverage combine --quiet
-	@$(BRANCHES) $(BIN)/coverage report --include="$$($(PYTHON) -m tests.pure)" --fail-under=100
-
-tested-with-lines: .venv/.synced
-	@echo '— pytest, measured by lines'
-	@$(LINES) COVERAGE_CORE=sysmon $(BIN)/coverage run $(PYTEST) $(WITH_LINES) -m "not branches"
 
 compiled-tests: .venv/.synced
 	@$(PYTHON) -m pytest --collect-only --quiet > /dev/null 2>&1 || true  # the test run itself reports what is wrong

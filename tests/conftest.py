@@ -3,7 +3,7 @@
 import gc
 import os
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import coverage
@@ -17,13 +17,12 @@ from pytest_django.fixtures import Settings
 from pytest_django.plugin import DjangoDbBlocker
 from xdist.remote import Producer
 
-from tests import branches, crash_figures
+from tests import crash_figures
 from tests.brokers import IN_MEMORY, received, use_broker
 from tests.builders import recorded_session
 from tests.embedded.homes import home_of_this_run
 from tests.locking import one_at_a_time, shared_folder
 from tests.measuring import unmeasured
-from tests.pure import import_pure_files
 from tests.scheduling import LongFilesFirst
 from tests.static_files import find_once
 from timemachine.config.celery import app as queue
@@ -79,16 +78,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(line)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """Collect without branch coverage, which would triple the time, after importing the files that are measured so."""
-    if "PYTEST_XDIST_WORKER" not in os.environ or not branches.are_measured():
-        return (yield)
-    import_pure_files()
-    with unmeasured():
-        return (yield)
-
-
 def pytest_collection_finish() -> None:
     """Exclude imports and collected tests from garbage collection: they live until the end, and scanning them takes time."""
     gc.collect()
@@ -98,14 +87,6 @@ def pytest_collection_finish() -> None:
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Name long byte strings by their length: the bytes of archives differ between the processes of a run."""
     return f"{len(val)} bytes" if isinstance(val, bytes) and len(val) > LONGEST_NAMED else None
-
-
-@pytest.hookimpl(tryfirst=True)  # before `-m` selects
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that run with branch coverage."""
-    for item in items:
-        if branches.measured(item):
-            item.add_marker(branches.MARK)
 
 
 @pytest.hookimpl(trylast=True)
@@ -118,10 +99,7 @@ def pytest_sessionfinish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LongFilesFirst | None:
-    """Use the order of files in `tests.scheduling`. The process that only distributes tests is not measured."""
-    measuring = coverage.Coverage.current()
-    if measuring is not None:
-        measuring.stop()
+    """Use the order of files in `tests.scheduling`."""
     return LongFilesFirst(config, log) if config.getoption("dist") == "loadfile" else None
 
 

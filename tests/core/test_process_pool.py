@@ -1,8 +1,12 @@
 """The process pool: its results equal those of this process, even if workers die or fail."""
 
 import os
+import pickle
+import runpy
 import signal
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO, TextIOWrapper
 from operator import truediv
 from time import sleep
 from typing import Any
@@ -163,3 +167,16 @@ def test_a_worker_gets_no_keys_or_addresses(monkeypatch: pytest.MonkeyPatch) -> 
         ] * 3
     finally:
         pool.close()
+
+
+def test_a_worker_answers_each_call_until_its_input_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, output = [(divmod, (7, 2)), (truediv, (1, 0))], TextIOWrapper(BytesIO())
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(b"".join(map(pickle.dumps, calls)))))
+    monkeypatch.setattr(sys, "stdout", output)
+    interrupted = signal.getsignal(signal.SIGINT)
+    try:
+        runpy.run_path(str(pool_module.__file__), run_name="__main__")
+    finally:
+        signal.signal(signal.SIGINT, interrupted)
+    output.buffer.seek(0)
+    assert [pickle.load(output.buffer) for _ in calls] == [(True, (3, 1)), (False, None)]
