@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import sys
 import traceback
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
@@ -126,6 +128,33 @@ class Progress:
         """Replace the line."""
         if self._stream is not None:
             _write(self._stream, f"\r\x1b[K{one_line(line)}")
+
+
+class Replaced:
+    """Lines of a terminal that are replaced when they change. The oldest stay as they are when there are many."""
+
+    _MOST = 5
+
+    def __init__(self) -> None:
+        self._lines: dict[str, str] = {}
+
+    def put(self, name: str, line: str) -> None:
+        """Print a line, or replace the one with this name."""
+        width = max(shutil.get_terminal_size().columns, 1)
+        rows = sum(-(-_cells(each) // width) for each in self._lines.values())
+        self._lines[name] = one_line(line)
+        up = f"\x1b[{rows}A\r\x1b[J" if rows else ""
+        _write(sys.stdout, up + "".join(f"{each}\n" for each in self._lines.values()))
+        if len(self._lines) > self._MOST:
+            del self._lines[next(iter(self._lines))]
+
+    def leave(self) -> None:
+        """Leave the lines as they are, because something else was printed below them."""
+        self._lines.clear()
+
+
+def _cells(line: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in line)
 
 
 @contextmanager

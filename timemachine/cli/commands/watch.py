@@ -1,6 +1,5 @@
 """`watch`: record the agents of this machine from the transcripts that they write."""
 
-import json
 import os
 import time
 from collections.abc import Iterator
@@ -13,8 +12,9 @@ from timemachine.cli import options
 from timemachine.cli.command import OneEach
 from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure
-from timemachine.cli.terminal import announce, print_error, print_line, show, wants_json
-from timemachine.client.errors import ClientError, Refused, Unreachable
+from timemachine.cli.output.watching import Status, as_json, line
+from timemachine.cli.terminal import announce, show, wants_json
+from timemachine.client.errors import Refused, Unreachable
 from timemachine.client.machine import key_id
 from timemachine.client.server import find_server
 from timemachine.client.watching.places import AGENTS
@@ -121,7 +121,7 @@ def _once(watcher: "Watcher") -> None:
     if not watcher.is_settled:  # an agent that has just ended: its last answer is complete then
         time.sleep(_JUST_ENDED)
         updates += watcher.round(everything=True)
-    show({"items": [_json(each) for each in updates]}, _lines(updates))
+    show({"items": [as_json(each) for each in updates]}, _lines(updates))
     problems = [each for each in updates if each.problem is not None]
     if problems:
         raise Failure(
@@ -136,58 +136,35 @@ def _lines(updates: "list[Update]") -> Iterator[str]:
         if each.session is not None:
             totals[each.session["id"]] = (each, each.added + totals.get(each.session["id"], (each, 0))[1])
     for each, added in totals.values():
-        yield _line(each, added)
+        yield line(each, added)
     if not totals:
         yield "Nothing new."
 
 
 def _follow(watcher: "Watcher", interval: float) -> None:
+    status = Status()
+    try:
+        _rounds(watcher, status, interval)
+    except KeyboardInterrupt:
+        status.pass_on(is_end=True)
+
+
+def _rounds(watcher: "Watcher", status: Status, interval: float) -> None:
     pause, is_away = interval, False
     everything = True
     while True:
         try:
             for each in watcher.round(everything=everything):
-                _report(each)
+                status.add(each)
             everything = False
             if is_away:
-                print_error("The server is back.")
+                status.say("The server is back.")
             pause, is_away = interval, False
-        except Refused as why:
-            if why.status in {401, 403}:
+        except (Refused, Unreachable) as why:
+            if isinstance(why, Refused) and why.status in {401, 403}:
                 raise
-            pause, is_away = _unavailable(why, pause, is_away=is_away)
-        except Unreachable as why:
-            pause, is_away = _unavailable(why, pause, is_away=is_away)
+            if not is_away:
+                status.say(f"{why.message} Trying again until it answers; nothing is lost.")
+            pause, is_away = min(pause * 2, _LONGEST_PAUSE), True
+        status.pass_on()
         time.sleep(pause)
-
-
-def _unavailable(why: ClientError, pause: float, *, is_away: bool) -> tuple[float, bool]:
-    if not is_away:
-        print_error(f"{why.message} Trying again until it answers; nothing is lost.")
-    return min(pause * 2, _LONGEST_PAUSE), True
-
-
-def _report(update: "Update") -> None:
-    if wants_json():
-        print_line(json.dumps(_json(update), ensure_ascii=False))
-    elif update.problem is not None:
-        print_error(f"{update.agent}: {update.path}: {update.problem}")
-    else:
-        print_line(_line(update, update.added))
-
-
-def _line(update: "Update", added: int) -> str:
-    session = update.session or {}
-    return f"{update.agent}  {session['name']}  {counted(added, 'new step')}  {session['url']}"
-
-
-def _json(update: "Update") -> dict[str, Any]:
-    session = update.session or {}
-    about = {name: session.get(name) for name in ("id", "key", "name", "url")} if session else None
-    return {
-        "agent": update.agent,
-        "file": str(update.path),
-        "session": about,
-        "added": update.added,
-        "problem": update.problem,
-    }
