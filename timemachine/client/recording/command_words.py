@@ -8,9 +8,8 @@ import re
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-SECRET: Final = re.compile(
-    r"key|token|secret|passw|credential|auth|cookie|private|signature|sig$", re.IGNORECASE
-)
+from timemachine.core.pure.secret_names import SECRET_NAME
+
 WITHHELD: Final = "withheld"
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"]+")
 _NAMED: Final = re.compile(r"([^=:\s]+)(?:=|:\s*)")
@@ -28,7 +27,7 @@ def redacted_url(url: str) -> str:
     try:
         parts = urlsplit(url)
         query = [
-            (name, WITHHELD if SECRET.search(name) else value)
+            (name, WITHHELD if SECRET_NAME.search(name) else value)
             for name, value in parse_qsl(parts.query, keep_blank_values=True)
         ]
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query=urlencode(query)).geturl()
@@ -61,7 +60,7 @@ def _shown(word: str, before: str) -> str:
         return _user(word)
     if before in _HEADER:
         return _header(word)
-    is_option_of_secret = before.startswith("-") and "=" not in before and SECRET.search(before)
+    is_option_of_secret = before.startswith("-") and "=" not in before and SECRET_NAME.search(before)
     if is_option_of_secret and not word.startswith("-"):
         return WITHHELD
     given = _GIVEN.fullmatch(word)
@@ -89,7 +88,7 @@ def _alone(word: str) -> str:
 
 def _end_of_name(text: str) -> int | None:
     """The position after the name of a secret and the separator."""
-    ends = (each.end() for each in _NAMED.finditer(text) if SECRET.search(each[1]))
+    ends = (each.end() for each in _NAMED.finditer(text) if SECRET_NAME.search(each[1]))
     return next(ends, None)
 
 

@@ -26,6 +26,7 @@ from timemachine.client.recording.sender import OURS
 from timemachine.client.recording.snapshot import Frozen, frozen, safe_repr
 from timemachine.client.recording.usage import fields_of
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.secret_names import SECRET_NAME, WITHHELD
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -39,9 +40,6 @@ KEY: Final = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 ROLES: Final = ("user", "agent", "system", "tool")
 SIGNIFICANCES: Final = ("normal", "hypothesis", "error", "decision", "solution", "breakthrough")
 LAYERS: Final = ("agent", "tool", "sys")
-_SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth|cookie|private", re.IGNORECASE)
-WITHHELD: Final = "[withheld: secret]"
-"""The same mark that the server uses."""
 _WAIT: Final = 30.0
 """Seconds that `put`, `find` and `ask` wait for the delivery of earlier steps."""
 
@@ -393,6 +391,6 @@ class Session:
 def without_secrets(environment: dict[Any, Any]) -> dict[Any, Any]:
     """An environment without the values whose names look like secrets."""
     return {
-        name: WITHHELD if isinstance(name, str) and _SECRET.search(name) else value
+        name: WITHHELD if isinstance(name, str) and SECRET_NAME.search(name) else value
         for name, value in environment.items()
     }

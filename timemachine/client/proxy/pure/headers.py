@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.secret_names import SECRET_NAME
 
 OURS: Final = "timemachine-"
 """Headers that begin so are for the proxy, and are not forwarded."""
@@ -28,8 +29,6 @@ _OF_ONE_HOP: Final = frozenset(
 READABLE: Final = ("gzip", "deflate", "zstd", "identity")
 """The encodings of bodies that the proxy can read."""
 _CREDENTIALS: Final = ("authorization", "x-api-key", "api-key")
-_SECRET: Final = re.compile(r"key|token|secret|auth", re.IGNORECASE)
-"""What the names of other credentials contain: `x-goog-api-key`, or `key` in the query."""
 _RETRY_ID: Final = "idempotency-key"
 _SHORTEST_SECRET: Final = 8
 _PARENT: Final = re.compile(r"(.+):([1-9]\d{0,8})")
@@ -62,7 +61,7 @@ class Caller:
         secrets = (
             value.rpartition(" ")[2]
             for name, value in named.items()
-            if _SECRET.search(name) and name != _RETRY_ID and not name.startswith(OURS)
+            if SECRET_NAME.search(name) and name != _RETRY_ID and not name.startswith(OURS)
         )
         return cls(
             **{name: found.get(OURS + name) or None for name in ("session", "agent", "user", "parent")},

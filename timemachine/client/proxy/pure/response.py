@@ -8,13 +8,12 @@ from typing import Any, Final
 from timemachine.client.proxy.pure.bodies import Unreadable, decoded
 from timemachine.client.proxy.pure.exchange import FAILURES, Body, Exchange
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.secret_names import WITHHELD
 from timemachine.core.pure.server_sent import MEDIA_TYPE, events_in
 from timemachine.llm.pure.answer_stream import AnswerStream
 from timemachine.llm.pure.requests.json_values import object_at, text_at
 from timemachine.llm.pure.usage import list_of, part_of
 
-WITHHELD: Final = "[withheld: secret]"
-"""What is recorded in place of an API key; the recorder and the server use the same mark."""
 _NO_SUCCESS: Final = 400
 _LONGEST_MESSAGE: Final = 2_000
 _INCOMPLETE: Final = "The stream ended before the answer was complete."
