@@ -28,10 +28,32 @@ def main(wheels: Path) -> None:
     with TemporaryDirectory() as folder:
         top = Path(folder)
         _run(str(UV), "venv", "--quiet", "--python", sys.executable, str(top / "venv"))
+        locked = top / "locked.txt"  # the versions of our tests, not those of today
+        _run(
+            str(UV),
+            "export",
+            "--quiet",
+            "--locked",
+            "--no-dev",
+            "--no-hashes",
+            "--no-emit-workspace",
+            "-o",
+            str(locked),
+        )
         built = [
             str(each) for each in wheels.glob("*.whl")
         ]  # by path, because uv may have cached older ones of the same version
-        _run(str(UV), "pip", "install", "--quiet", "--python", str(top / "venv"), *built)
+        _run(
+            str(UV),
+            "pip",
+            "install",
+            "--quiet",
+            "--python",
+            str(top / "venv"),
+            "--constraints",
+            str(locked),
+            *built,
+        )
         _print_sizes(next((top / "venv" / "lib").glob("python*")) / "site-packages")
         _serve(top)
 
@@ -66,7 +88,7 @@ def _serve(top: Path) -> None:
             print(f"{_memory(process.pid) / 1e6:.0f} MB of memory when idle")
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(30)
+            assert process.wait(30) == 0
 
 
 def _memory(pid: int) -> int:
