@@ -65,7 +65,14 @@ class Request:
     @property
     def names_this_machine(self) -> bool:
         """Whether the request names this machine. A page in a browser that was made to resolve to it does not."""
-        return _PORT.sub("", (self.header("host") or HOST).lower()) in _HERE
+        return _is_here(self.header("host") or HOST)
+
+    @property
+    def is_of_foreign_page(self) -> bool:
+        """Whether a page of another site sent it from a browser. Browsers send simple requests to any address, and only hide the answer."""
+        origin = self.header("origin") or ""
+        scheme, _, host = origin.partition("://")
+        return origin == "null" or (scheme in ("http", "https") and not _is_here(host))
 
 
 class Answer:
@@ -307,6 +314,10 @@ class _Connection(asyncio.Protocol):
         self.hold(h11.Response(status_code=status, headers=headers, reason=_reason(status)))
         await self.send(h11.Data(data=text))
         await self.send(h11.EndOfMessage())
+
+
+def _is_here(host: str) -> bool:
+    return _PORT.sub("", host.lower()) in _HERE
 
 
 def _reason(status: int) -> bytes:

@@ -229,6 +229,10 @@ def test_what_is_not_for_the_proxy_is_refused(tmp_path: Path) -> None:
     with proxied(NOWHERE, tmp_path) as (proxy, _), httpx.Client(trust_env=False) as client:
         url = f"{proxy.server.url}/v1/models"
         assert client.get(url, headers={"Host": "attacker.example"}).status_code == 403
+        for foreign in ("https://attacker.example", "http://localhost.attacker.example:80", "null"):
+            assert client.get(url, headers={"Origin": foreign}).status_code == 403
+        for own in ("http://localhost:3000", "app://desk"):
+            assert client.get(url, headers={"Origin": own}).status_code == 502
         assert client.get(url, headers={"Upgrade": "websocket", "Connection": "upgrade"}).status_code == 501
     assert recorded(tmp_path) == []
 

@@ -74,6 +74,8 @@ class PlaybackServer:
         """Return the refusal of a request that is not for this server; None if it is."""
         if not request.names_this_machine:
             return _refusal(request, _FORBIDDEN, f"Playback answers only at {self.url}.")
+        if request.is_of_foreign_page:
+            return _refusal(request, _FORBIDDEN, "Playback takes no requests from pages of other sites.")
         if request.method not in ("GET", "HEAD", "POST"):
             return _refusal(request, _NOT_ALLOWED, f"Playback does not answer {request.method[:20]}.")
         if int(request.header("content-length") or 0) > LARGEST_BODY:

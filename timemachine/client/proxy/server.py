@@ -63,6 +63,8 @@ class ProxyServer:
     def _refusal(self, request: Request) -> tuple[int, str] | None:
         if not request.names_this_machine:
             return _FORBIDDEN, f"The proxy answers only at {self.server.url}."
+        if request.is_of_foreign_page:
+            return _FORBIDDEN, "The proxy takes no requests from pages of other sites."
         if request.header("upgrade") is not None:
             return _NOT_IMPLEMENTED, "The proxy does not forward WebSockets. Use HTTP."
         if request.method == "CONNECT" or not request.target.startswith("/"):
