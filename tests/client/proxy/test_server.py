@@ -146,8 +146,11 @@ def test_calls_at_the_same_time_share_no_connection_and_later_ones_use_them_agai
             calls = (client.post(f"{url}/v1/chat/completions", json=ASKED) for _ in range(20))
             return {each.status_code for each in await asyncio.gather(*calls)}
 
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 100
+
     with (
-        ThreadingHTTPServer(("127.0.0.1", 0), Provider) as server,
+        Server(("127.0.0.1", 0), Provider) as server,
         proxied(f"http://127.0.0.1:{server.server_port}", tmp_path) as (proxy, _),
     ):
         threading.Thread(target=server.serve_forever, daemon=True).start()
