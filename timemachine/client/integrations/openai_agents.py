@@ -278,7 +278,7 @@ def _error(error: Any) -> JsonObject | None:
     if error is None:
         return None
     data = error.get("data") or {}
-    details = data.get("message") or data.get("error")
+    details = data.get("message") or data.get("error") or (json.dumps(data, default=str) if data else None)
     message = error["message"]
     return {
         "type": str(data.get("name") or "SpanError"),
