@@ -2,13 +2,17 @@
 
 import asyncio
 import inspect
+from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from tests.client.conftest import Served
+from tests.client.other_server import Request, answering, other_server
 from tests.memory.search.recorded import index
 from timemachine.client import AsyncTimeMachine, TimeMachine
 
+MANY = 32
 RECORDS = {"refuse", "spans", "watch"}
 """What sessions and integrations use of their `TimeMachine`."""
 
@@ -70,6 +74,21 @@ def test_cancelling_a_wait_ends_it(served: Served) -> None:
             await replay.cancel()
 
     asyncio.run(program())
+
+
+def test_calls_are_under_way_at_the_same_time(tmp_path: Path) -> None:
+    together = Barrier(MANY)
+
+    def answer_when_all_are_there(request: Request) -> None:
+        together.wait(60)
+        answering(200, b"The pool was full.", content_type="text/plain")(request)
+
+    async def program(url: str) -> list[str]:
+        async with AsyncTimeMachine(url, "tmk_any", spool=tmp_path) as tm:
+            return await asyncio.gather(*(tm.transcript_text("pool") for _ in range(MANY)))
+
+    with other_server(answer_when_all_are_there) as url:
+        assert asyncio.run(program(url)) == ["The pool was full."] * MANY
 
 
 def test_every_method_is_there(served: Served) -> None:
