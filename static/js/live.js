@@ -42,9 +42,9 @@
     const { since, status, revision, newest } = came.dataset;
     const added = Number(came.dataset.new);
     const grew = since !== from.dataset.since || status !== from.dataset.status;
-    const wasRecording = from.dataset.status === "recording";
+    const wasOpen = from.dataset.status !== "ended";
     Object.assign(from.dataset, { since, status, revision }, grew && { newest });
-    if (status !== "recording" && !revision) from.remove();
+    if (status === "ended" && !revision) from.remove();
     ending = came.dataset.said;
     if (!box() && added) {
       window.htmx?.ajax("GET", location.href, { source: "#timeline", target: "#timeline", swap: "outerHTML" });
@@ -54,7 +54,7 @@
     if (box() && grew) grow(came, added);
     if (box()) document.dispatchEvent(new Event("grown"));
     if (grew) follow(newest);
-    if (wasRecording && status !== "recording") ended(status);
+    if (wasOpen && status === "ended") ended(status);
   }
 
   function grow(came, added) {

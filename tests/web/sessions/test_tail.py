@@ -55,9 +55,11 @@ def test_an_imported_session_is_followed_while_its_file_is_being_written(
     assert 'id="tail"' not in get(operator, "/sessions/s/")
     lines = [line(1, minutes_ago=30), line(2, minutes_ago=1)]
     import_lines(project, lines, format_name="claude_code", by="watch", idle=90)
-    assert data_value(get(operator, "/sessions/s/"), "status") == "recording"
-    assert rows(get(operator, "/sessions/s/tail/?since=1")) == [1, 2]
-    assert operator.get("/sessions/s/tail/?since=2").status_code == 204
+    page = get(operator, "/sessions/s/")
+    assert (data_value(page, "status"), page.count(">not yet<")) == ("growing", 1)
+    assert "growing" in words(get(operator, "/"))
+    assert rows(get(operator, "/sessions/s/tail/?since=1&status=growing")) == [1, 2]
+    assert operator.get("/sessions/s/tail/?since=2&status=growing").status_code == 204
 
 
 def test_without_updates_the_answer_is_empty_and_needs_few_queries(
