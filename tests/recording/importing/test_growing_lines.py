@@ -99,27 +99,37 @@ def test_equal_lines_are_steps_of_their_own_wherever_the_file_is_divided(
     assert not list(differences(recorded(other_project), recorded(project)))
 
 
-def test_a_session_of_codex_is_named_by_a_request_below_the_context_of_its_turn(
+def codex_line(kind: str, at: int, **payload: object) -> str:
+    return json.dumps({"timestamp": f"2026-03-01T10:00:{at:02}.000Z", "type": kind, "payload": payload})
+
+
+CODEX = [
+    codex_line("session_meta", 0, id="s", cwd="/work"),
+    codex_line("turn_context", 1, turn_id="t", model="gpt-5"),
+    codex_line("response_item", 2, type="message", role="user", content="Fix the pool."),
+    codex_line("response_item", 3, type="message", role="assistant", content="Done."),
+    codex_line("event_msg", 4, type="task_complete"),
+]
+
+
+def test_a_session_of_codex_has_the_name_of_its_request_from_the_beginning(
     project: Project, other_project: Project
 ) -> None:
-    """The context belongs to the first call, so what is above it is recorded before the request."""
-
-    def line(kind: str, at: int, **payload: object) -> str:
-        moment = f"2026-03-01T10:00:{at:02}.000Z"
-        return json.dumps({"timestamp": moment, "type": kind, "payload": payload})
-
-    lines = [
-        line("session_meta", 0, id="s", cwd="/work"),
-        line("turn_context", 1, turn_id="t", model="gpt-5"),
-        line("response_item", 2, type="message", role="user", content="Fix the pool."),
-        line("response_item", 3, type="message", role="assistant", content="Done."),
-        line("event_msg", 4, type="task_complete"),
-    ]
-    import_file(project, "\n".join(lines).encode(), by="test", format_name="codex")
+    """The context above the request belongs to the first call, so both are recorded with it."""
+    import_file(project, "\n".join(CODEX).encode(), by="test", format_name="codex")
     follower = Follower(other_project, "codex")
-    names = [each.session.name for line in lines for each in follower.send([line]).sessions]
-    assert (names[0], names[-1]) == ("s", "Fix the pool.")
+    names = {each.session.name for line in CODEX for each in follower.send([line]).sessions}
+    assert names == {"Fix the pool."}
     assert not list(differences(recorded(other_project), recorded(project)))
+
+
+def test_a_session_that_is_recorded_before_its_request_gets_its_name_later(project: Project) -> None:
+    follower = Follower(project, "codex")
+    (early,) = follower.send(CODEX[:2], idle=60).sessions
+    assert early.session.name == "s"
+    follower.send(CODEX[2:], idle=60)
+    early.session.refresh_from_db()
+    assert early.session.name == "Fix the pool."
 
 
 def test_an_answer_is_held_until_it_is_complete(project: Project) -> None:

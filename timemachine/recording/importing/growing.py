@@ -16,7 +16,12 @@ from timemachine.recording.importing.commands import (
 )
 from timemachine.recording.importing.pure.growing import GROWTHS
 from timemachine.recording.importing.pure.growing.parts import joined_metadata, new_actions, with_free_ids
-from timemachine.recording.importing.pure.growing.settling import good_lines, read_lines, settled_lines
+from timemachine.recording.importing.pure.growing.settling import (
+    SETTLED_AFTER,
+    good_lines,
+    read_lines,
+    settled_lines,
+)
 from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.importing.pure.report import ImportReportOut, SessionDraft
 from timemachine.recording.sessions.commands import describe, known_ids, locked
@@ -70,6 +75,8 @@ def import_lines(
     written = FORMATS[format_name]
     settled = settled_lines(written, growth, lines, repeated=repeated, idle=idle)
     parsed = read_lines(written, lines[:settled])
+    if not repeated and idle < SETTLED_AFTER and all(each.name == each.key for each in parsed.sessions):
+        settled, parsed = 0, read_lines(written, [])  # until the first request names the session
     before = {each.key: each for each in read_lines(written, lines[:repeated]).sessions}
     places = dict(position or {})
     sessions = []
