@@ -193,8 +193,8 @@ def test_a_refusal_is_one_line_and_the_exit_code_one(
         write(claude / f"s-{number}.jsonl", ASKED, ANSWERED)
     for status, what in (
         (401, "Not today."),
-        (413, "2 transcripts not sent."),
-        (500, "2 transcripts not sent."),
+        (413, "2 problems."),
+        (500, "2 problems."),
         (503, "Not today."),
     ):
         unwilling.status = status

@@ -125,7 +125,7 @@ def _once(watcher: "Watcher") -> None:
     problems = [each for each in updates if each.problem is not None]
     if problems:
         raise Failure(
-            f"{counted(len(problems), 'transcript')} not sent. {problems[0].path}: {problems[0].problem}"
+            f"{counted(len(problems), 'problem')}. {problems[0].path}: {problems[0].problem}"
         )
 
 
