@@ -124,9 +124,7 @@ def _once(watcher: "Watcher") -> None:
     show({"items": [as_json(each) for each in updates]}, _lines(updates))
     problems = [each for each in updates if each.problem is not None]
     if problems:
-        raise Failure(
-            f"{counted(len(problems), 'problem')}. {problems[0].path}: {problems[0].problem}"
-        )
+        raise Failure(f"{counted(len(problems), 'problem')}. {problems[0].path}: {problems[0].problem}")
 
 
 def _lines(updates: "list[Update]") -> Iterator[str]:
