@@ -139,7 +139,7 @@ def test_an_occupied_port_gives_a_short_error(tmp_path: Path, start: Start) -> N
         machine = start(tmp_path / "home", PORT=str(port))
         assert machine.process.wait(PATIENCE) == 1
     assert machine.output == (
-        f"Port {port} on 127.0.0.1 is not available (Address already in use). Choose another one, for example: PORT=8001 timemachine up\n"
+        f"Port {port} on 127.0.0.1 is not available (Address already in use). Set PORT to another one, for example PORT=8001.\n"
     )
     assert not (tmp_path / "home" / "postgres").exists()
 
