@@ -181,12 +181,13 @@ def blank(found: re.Match[str]) -> str:
 
 
 def python_prose(source: str) -> str:
-    """Return comments and the contents of strings, each on its own line; any other token is a backtick."""
-    parts = []
+    """Return comments and the contents of strings, each on its own line; any other tokens are a backtick."""
+    parts = [""]
     row = 1
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        parts.append("\n" * (token.start[0] - row))
-        row = max(row, token.start[0])
+        if token.start[0] > row:
+            parts.append("\n" * (token.start[0] - row))
+            row = token.start[0]
         if token.type in LAYOUT:
             continue
         if token.type == tokenize.COMMENT:
@@ -195,7 +196,7 @@ def python_prose(source: str) -> str:
             parts.append(CODE.sub("`", re.sub(r"\n[ ]+", "\n", QUOTES.sub("", token.string))))
         elif token.type == tokenize.FSTRING_MIDDLE:
             parts.append(token.string)
-        else:
+        elif parts[-1] != "`":
             parts.append("`")
         row = token.end[0]
     return "".join(parts)
