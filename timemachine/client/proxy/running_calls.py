@@ -9,6 +9,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -74,11 +75,12 @@ def left_in(folder: Path) -> Iterator[Left]:
             continue  # its process is creating it
         with in_sqlite():
             connection = locked(path)
-            if connection is None:
-                continue
-            rows = connection.execute(
-                "SELECT header, line FROM recordings JOIN lines ON recording = id ORDER BY id"
-            ).fetchall()
-        yield from ((json.loads(session), json.loads(steps)) for session, steps in rows)
-        connection.close()
+        if connection is None:
+            continue
+        with closing(connection):
+            with in_sqlite():
+                rows = connection.execute(
+                    "SELECT header, line FROM recordings JOIN lines ON recording = id ORDER BY id"
+                ).fetchall()
+            yield from ((json.loads(session), json.loads(steps)) for session, steps in rows)
         remove(path)
