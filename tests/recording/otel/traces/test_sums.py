@@ -202,7 +202,17 @@ def test_one_call_is_counted_although_two_senders_recorded_it_at_different_times
     assert (row.value, row.sums.calls, row.sums.cost_usd) == ("gpt-4o", 1, Decimal("0.0035"))
 
 
-def test_one_tool_call_is_counted_although_its_server_recorded_it_too(exporter: Exporter) -> None:
+@pytest.mark.parametrize(
+    ("inner", "outer", "calls"),
+    [
+        ("tools/call weather", "execute_tool weather", 1),  # its server recorded it, too
+        ("execute_tool weather", "Desk.weather", 1),  # two instrumentations did
+        ("execute_tool weather", "execute_tool weather", 2),  # it calls itself
+    ],
+)
+def test_a_tool_call_counts_once_however_many_recorded_it(
+    exporter: Exporter, inner: str, outer: str, calls: int
+) -> None:
     def weather(number: int, parent: int, name: str) -> Span:
         found = made(
             1,
@@ -215,9 +225,9 @@ def test_one_tool_call_is_counted_although_its_server_recorded_it_too(exporter: 
         found.name = name
         return found
 
-    for span in (weather(3, 2, "tools/call weather"), weather(2, 1, "execute_tool weather")):
+    for span in (weather(3, 2, inner), weather(2, 1, outer)):
         exporter.send(span)
-    assert summary_of(Session.objects.get()).tools == {"weather": 1}
+    assert summary_of(Session.objects.get()).tools == {"weather": calls}
 
 
 def test_a_correction_is_no_step_in_totals_costs_and_patterns(exporter: Exporter, project: Project) -> None:

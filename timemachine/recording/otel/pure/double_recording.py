@@ -43,7 +43,13 @@ def response_of(draft: ActionDraft) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
-def scope_of(draft: ActionDraft) -> str | None:
+def have_two_senders(one: ActionDraft, other: ActionDraft) -> bool:
+    """Return whether two instrumentations made the spans. Of recorded spans the names tell: instrumentations differ in them."""
+    scopes = _scope_of(one), _scope_of(other)
+    return scopes[0] != scopes[1] if None not in scopes else one.name != other.name
+
+
+def _scope_of(draft: ActionDraft) -> str | None:
     """Return the name of the instrumentation that made the span; None if it is not known."""
     scope = draft.source.get("scope") if isinstance(draft.source, Mapping) else None
     name = scope.get("name") if isinstance(scope, Mapping) else None
@@ -65,7 +71,7 @@ def _rank(draft: ActionDraft, new: Collection[str]) -> tuple[bool, bool, bool, s
 
 def _is_same(one: ActionDraft, other: ActionDraft) -> bool:
     times = _interval(one), _interval(other)
-    if times[0] is None or times[1] is None or not _have_two_senders(one, other):
+    if times[0] is None or times[1] is None or not have_two_senders(one, other):
         return False
     (began, ended), (began_other, ended_other) = times[0], times[1]
     responses = response_of(one), response_of(other)
@@ -73,12 +79,6 @@ def _is_same(one: ActionDraft, other: ActionDraft) -> bool:
         return responses[0] == responses[1] and began < ended_other and began_other < ended
     within = began <= began_other and ended_other <= ended
     return (within or (began_other <= began and ended <= ended_other)) and _have_one_model(one, other)
-
-
-def _have_two_senders(one: ActionDraft, other: ActionDraft) -> bool:
-    """Return whether two instrumentations made the spans. Of recorded spans the names tell: instrumentations differ in them."""
-    scopes = scope_of(one), scope_of(other)
-    return scopes[0] != scopes[1] if None not in scopes else one.name != other.name
 
 
 def _have_one_model(one: ActionDraft, other: ActionDraft) -> bool:

@@ -19,7 +19,7 @@ from timemachine.recording.otel.pure.counts import (
     states_sums,
     tokens_of,
 )
-from timemachine.recording.otel.pure.double_recording import recorded_twice, scope_of
+from timemachine.recording.otel.pure.double_recording import have_two_senders, recorded_twice
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 _TOOLS: Final = (TOOL, "find")
@@ -203,19 +203,13 @@ def _same_tool_call(pair: _Nested, new: Collection[str]) -> ActionDraft | None:
         return None
     same_id = inner.call_id is not None and inner.call_id == outer.call_id
     same_id = same_id or (inner.name, outer.name) == (TOOL_RESULT, TOOL_SPAN)
-    if not (same_id or _is_of_mcp(inner) or _is_of_mcp(outer) or _have_two_senders(inner, outer)):
+    if not (same_id or _is_of_mcp(inner) or _is_of_mcp(outer) or have_two_senders(inner, outer)):
         return None
     return next((each for each in (inner, outer) if str(each.id) in new), None)
 
 
 def _is_of_mcp(draft: ActionDraft) -> bool:
     return (draft.name or "").startswith(_OF_MCP)
-
-
-def _have_two_senders(inner: ActionDraft, outer: ActionDraft) -> bool:
-    """Return whether two instrumentations recorded the spans; False if that is not known."""
-    scopes = scope_of(inner), scope_of(outer)
-    return None not in scopes and scopes[0] != scopes[1]
 
 
 def _covers(outer: ActionDraft, inner: ActionDraft) -> bool:
