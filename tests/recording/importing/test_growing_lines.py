@@ -7,7 +7,9 @@ from random import Random
 
 import pytest
 
+from tests.recording.importing.codex.item_samples import CODEX_ITEMS
 from tests.recording.importing.growing_files import REAL, differences, recorded
+from tests.recording.importing.sample_files import lines as lines_of_records
 from tests.recording.importing.samples import SAMPLES
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
@@ -77,12 +79,14 @@ def test_real_files_line_by_line(
     assert follower.sent < 15 * len(data)
 
 
-@pytest.mark.parametrize("format_name", GROWTHS)
+OURS = [*((name, SAMPLES[name][-1]) for name in GROWTHS), ("codex", lines_of_records(*CODEX_ITEMS))]
+
+
+@pytest.mark.parametrize(("format_name", "data"), OURS, ids=[*GROWTHS, "codex items"])
 @pytest.mark.parametrize("most", [1, 4])
 def test_our_samples_line_by_line_also_when_answers_are_lost(
-    project: Project, other_project: Project, format_name: str, most: int
+    project: Project, other_project: Project, format_name: str, data: bytes, most: int
 ) -> None:
-    data = SAMPLES[format_name][-1]
     import_file(project, data, by="test", format_name=format_name)
     grown(other_project, format_name, data.decode().splitlines(), most, lost=True)
     found = list(differences(recorded(other_project), recorded(project)))

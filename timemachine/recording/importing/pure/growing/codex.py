@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from timemachine.recording.importing.pure.contents import Line
-from timemachine.recording.importing.pure.formats.codex.actions import repeats_in
 from timemachine.recording.importing.pure.formats.codex.items import CALLS, by_model
+from timemachine.recording.importing.pure.formats.codex.repeats import repeats_in, request_in
 from timemachine.recording.importing.pure.formats.codex.tokens import RECORD
 from timemachine.recording.importing.pure.values import short_text_at
 
@@ -14,16 +14,16 @@ _LEADING: Final = frozenset({"event_msg", "turn_context", RECORD})
 
 
 def held_from(lines: Sequence[Line], idle: float) -> int:  # noqa: ARG001  # a call has no mark of its end
-    """Return the index of the first line that may still change: where the latest call begins, unless its turn has ended. Nothing is
-    settled before a person or the model said something: forks and names are known then."""
+    """Return the index of the first line that may still change: where the latest call begins, or after the end of its turn what
+    begins the next one. Nothing is settled before a person or the model said something: forks and names are known then."""
     usable = [at for at, line in enumerate(lines) if _is_usable(line)]
     items = [at for at in usable if by_model(lines[at].record)]
-    said = any(_event(lines[at]) == "user_message" for at in usable)
-    if not items and not said:
+    if not items and not any(request_in(lines[at].record["payload"]) for at in usable):
         return 0
     last_item = items[-1] if items else -1
-    if any(at > last_item and _event(lines[at]) in _ENDS for at in usable):
-        return len(lines)
+    end = max((at for at in usable if at > last_item and _event(lines[at]) in _ENDS), default=None)
+    if end is not None:
+        return end + 1
     context = next((at for at in usable if at > last_item and _kind(lines[at]) == "turn_context"), None)
     if context is not None or not items:
         return len(lines) if context is None else context

@@ -1,8 +1,8 @@
 """Rollouts of Codex: the JSON lines in `~/.codex/sessions/Y/M/D/rollout-….jsonl`.
 
 Every line is `{timestamp, type, payload}`. What the model read and wrote is `response_item`. `event_msg` repeats most
-of it for the screen; such a line becomes part of the action that it repeats. `actions` describes what each line
-becomes, `copies` which lines an earlier session wrote. The types of lines are those of
+of it for the screen; such a line becomes part of the action that it repeats. `repeats` says which lines do, `actions` what
+each line becomes, `copies` which lines an earlier session wrote. The types of lines are those of
 https://github.com/openai/codex/blob/main/codex-rs/history/src/lib.rs; a line of a later type becomes an event.
 """
 
@@ -19,9 +19,9 @@ from timemachine.recording.importing.pure.formats.codex.actions import (
     Rollout,
     actions_of,
     contexts_of,
-    repeats_in,
 )
 from timemachine.recording.importing.pure.formats.codex.copies import copied_lines, parent_of
+from timemachine.recording.importing.pure.formats.codex.repeats import repeats_in, request_in
 from timemachine.recording.importing.pure.formats.codex.tokens import usages_of
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
@@ -90,9 +90,7 @@ def _copied(action: ActionDraft, parent: str | None) -> ActionDraft:
 def _request(lines: Sequence[Line]) -> str | None:
     """Return the first request, without what an editor put above it."""
     for line in lines:
-        text = text_at(line.record["payload"], "message") or ""
-        if line.record["payload"].get("type") == "user_message" and (
-            request := _REQUEST.split(text)[-1].strip()
-        ):
+        text = request_in(line.record["payload"]) or ""
+        if request := _REQUEST.split(text)[-1].strip():
             return request
     return None

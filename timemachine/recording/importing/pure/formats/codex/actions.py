@@ -14,8 +14,7 @@ its own. `source` holds the line, or a list if there are several.
 """
 
 import re
-from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,12 +22,11 @@ from timemachine.core.pure.content import canonical_json, sha256_hex
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import Ids, tool_call, tool_result
-from timemachine.recording.importing.pure.formats.codex.items import CALLS, by_model
+from timemachine.recording.importing.pure.formats.codex.items import CALLS, RESULTS, by_model
 from timemachine.recording.importing.pure.formats.codex.tokens import RECORD, calls_without_items
 from timemachine.recording.importing.pure.values import (
     count_at,
     first_at,
-    list_at,
     milliseconds,
     model_name,
     moment,
@@ -45,7 +43,6 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import COMPACTION
 
-_RESULTS = {"function_call_output", "custom_tool_call_output", "mcp_tool_call_output", "tool_search_output"}
 _LETTERS = {"inter_agent_communication", "agent_message"}
 _BETWEEN_CALLS = {"session_meta", "response_item", "compacted", "inter_agent_communication", RECORD}
 _TIER = "service_tier"
@@ -56,12 +53,6 @@ _OPENAI = re.compile(r"(gpt-(?!oss)|o\d|codex-|chatgpt-)")
 _INJECTED = re.compile(
     r"\s*(<(environment_context|user_instructions|INSTRUCTIONS)>|# AGENTS\.md instructions)"
 )
-_EVENT_TEXTS = {
-    "user_message": ("user", "message"),
-    "agent_message": ("assistant", "message"),
-    "agent_reasoning": ("reasoning", "text"),
-    "agent_reasoning_raw_content": ("reasoning content", "text"),
-}
 _EXIT = re.compile(r"Exit code: (\d+)\nWall time: ([\d.]+) seconds?\n")
 
 
@@ -269,7 +260,7 @@ def _item(base: ActionDraft, kind: str, payload: JsonObject) -> ActionDraft:
             call_id=short_text_at(payload, "call_id", "id"),
             given=parsed_json(first_at(payload, "arguments", "input", "action", "revised_prompt")),
         )
-    return _result(base, payload) if kind in _RESULTS else replace(base, output=payload)
+    return _result(base, payload) if kind in RESULTS else replace(base, output=payload)
 
 
 def _message(base: ActionDraft, payload: JsonObject) -> ActionDraft:
@@ -331,40 +322,3 @@ def _event(base: ActionDraft, kind: str, payload: JsonObject) -> ActionDraft:
     if kind in {"error", "stream_error"}:
         return replace(base, error_type=kind, error_message=text, output=payload)
     return replace(base, output=payload)
-
-
-def repeats_in(lines: Sequence[Line]) -> dict[int, int]:
-    """Return, for each `event_msg` line that repeats a `response_item`, the line number of that item, by line number.
-
-    The first event with a text repeats the first item with that text, and so on. An event without a matching item
-    repeats nothing.
-    """
-    items: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
-    for line in lines:
-        if line.record["type"] == "response_item":
-            for item_text in _item_texts(line.record["payload"]):
-                items[item_text].append(line.number)
-    found = {}
-    for line in lines:
-        text = _event_text(line.record)
-        if text is not None and items[text]:
-            found[line.number] = items[text].popleft()
-    return found
-
-
-def _event_text(record: JsonObject) -> tuple[str, str] | None:
-    who, where = _EVENT_TEXTS.get(text_at(record["payload"], "type") or "", ("", ""))
-    text = text_at(record["payload"], where)
-    return (who, text.strip()) if record["type"] == "event_msg" and text else None
-
-
-def _item_texts(payload: JsonObject) -> Iterator[tuple[str, str]]:
-    match payload:
-        case {"type": "message", "role": str(role), "content": content}:
-            if (text := text_of_content(content)) is not None:
-                yield role, text.strip()
-        case {"type": "reasoning"}:
-            for who, name in (("reasoning", "summary"), ("reasoning content", "content")):
-                for part in list_at(payload, name):
-                    if (text := text_at(part, "text")) is not None:
-                        yield who, text.strip()

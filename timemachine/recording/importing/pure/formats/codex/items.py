@@ -1,4 +1,4 @@
-"""Which items of a Codex rollout the model wrote."""
+"""Which items of a Codex rollout the model wrote, and which are results."""
 
 from typing import Final
 
@@ -15,6 +15,9 @@ CALLS: Final = frozenset(
         "tool_search_call",
         "image_generation_call",
     }
+)
+RESULTS: Final = frozenset(
+    {"function_call_output", "custom_tool_call_output", "mcp_tool_call_output", "tool_search_output"}
 )
 
 
