@@ -12,6 +12,8 @@ from tests.client.frameworks.conftest import ROOT, Example
 from tests.stub_model_server import Script
 from tests.waiting import wait_until
 from timemachine.core.payloads.queries import value
+from timemachine.llm.pure.requests.neutral import Tool
+from timemachine.recording.model_calls.queries import request_of
 from timemachine.recording.sessions.models import Action
 
 pytestmark = pytest.mark.frameworks
@@ -43,6 +45,9 @@ def test_a_transcript_is_recorded_once_although_the_server_goes_away(
     for call in agent.calls():
         assert (call.input_tokens, call.output_tokens, call.cached_tokens) == (31, 9, 10)
         assert call.model == "anthropic:claude-sonnet-4-5"
+        frozen = request_of(call)
+        assert frozen.absent == ()
+        assert [tool.name for tool in frozen.request.tools if isinstance(tool, Tool)] == [WEATHER]
     assert [each[:2] for each in agent.tools()] == [
         (WEATHER, {"city": "Atlantis"}),
         (WEATHER, {"city": "Rome"}),

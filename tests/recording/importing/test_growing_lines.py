@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from tests.recording.importing.claude_code.lines import WITH_REQUESTS
 from tests.recording.importing.codex.item_samples import CODEX_ITEMS
 from tests.recording.importing.growing_files import REAL, differences, recorded
 from tests.recording.importing.sample_files import lines as lines_of_records
@@ -214,3 +215,13 @@ def test_the_rules_know_sub_agents_queues_and_turns_without_calls() -> None:
     only_items = [{"type": "response_item", "payload": {"type": "reasoning", "call_id": None}}]
     assert codex.needed(good_lines([json.dumps(each) for each in only_items])) == {0}
     assert codex.held_from(good_lines([json.dumps(each) for each in only_items]), 0) == 0
+
+
+@pytest.mark.parametrize("most", [1, 4])
+def test_a_request_is_held_until_its_answer_or_the_next_request(
+    project: Project, other_project: Project, most: int
+) -> None:
+    lines = [json.dumps(each) for each in WITH_REQUESTS]
+    import_file(project, "\n".join(lines).encode(), by="test", format_name="claude_code")
+    grown(other_project, "claude_code", lines, most, lost=True)
+    assert not list(differences(recorded(other_project), recorded(project)))

@@ -61,3 +61,42 @@ def session_of(*records: dict[str, Any]) -> SessionDraft:
 def actions_of(*records: dict[str, Any]) -> tuple[ActionDraft, ...]:
     """The actions that a file with these lines becomes."""
     return session_of(*records).actions
+
+
+SYSTEM = [{"type": "text", "text": "Be brief."}]
+TOOL = {"name": "Read", "description": "Read a file.", "input_schema": {"type": "object"}}
+
+
+def shape(name: str, *tools: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
+    """The line with the system prompt and the tools of requests."""
+    return line("api-request-shape", shapeHash=name, shape={"system": SYSTEM, "tools": list(tools)}, **fields)
+
+
+def asked(name: str, shaped: str, **fields: Any) -> list[dict[str, Any]]:
+    """The lines of a request with one message that is written nowhere else."""
+    message = {"role": "user", "content": [text(f"Reminder {name}")]}
+    settings = {"model": "claude-x", "max_tokens": 32_000, "betas": ["context-management"]}
+    request = {"id": name, "shapeHash": shaped, "params": settings, "keep": 0, "tail": [f"hash-{name}"]}
+    return [
+        line("api-request-blob", hash=f"hash-{name}", message=message, **fields),
+        line("api-request", **request, **fields),
+    ]
+
+
+WITH_REQUESTS = [
+    user("Read it."),
+    shape("bare"),
+    *asked("r1", "bare"),
+    answer(CALL, uuid="a1", message={"id": "m1", "stop_reason": "tool_use"}, requestRef="r1"),
+    user([result("x = 1")], uuid="u2"),
+    shape("full", TOOL),
+    *asked("failed", "full"),
+    *asked("r2", "full"),
+    answer(text("It sets"), uuid="a2", message={"id": "m2"}, requestRef="r2"),
+    answer(text("x."), uuid="a3", message={"id": "m2", "stop_reason": "end_turn"}, requestRef="r2"),
+    user("And without tools?", uuid="u3"),
+    *asked("r3", "bare"),
+    answer(text("No."), uuid="a4", message={"id": "m3", "stop_reason": "end_turn"}, requestRef="r3"),
+    *asked("r4", "bare"),
+]
+"""Three answered requests, the last one with the settings of the first; a failed one, and one without an answer yet."""

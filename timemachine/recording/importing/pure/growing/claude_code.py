@@ -12,6 +12,11 @@ from timemachine.recording.importing.pure.formats.claude_code.queue import (
     is_by_a_person,
     tag_of,
 )
+from timemachine.recording.importing.pure.formats.claude_code.requests import (
+    SHAPE,
+    is_by_sub_agent,
+    requests_in,
+)
 from timemachine.recording.importing.pure.growing.settling import FINISHED_AFTER
 from timemachine.recording.importing.pure.values import list_at, record_at, text_at, text_of_content
 
@@ -33,9 +38,9 @@ class _Answer:
 
 
 def held_from(lines: Sequence[Line], idle: float) -> int:
-    """Return the index of the first line that may still change: of an answer that may go on, or of a prompt that was taken from
-    the queue and has not arrived. Nothing is settled before the first answer: by then the session, its start and its prompt are
-    known."""
+    """Return the index of the first line that may still change: of an answer that may go on, of a request that waits for its
+    answer, or of a prompt that was taken from the queue and has not arrived. Nothing is settled before the first answer: by then
+    the session, its start and its prompt are known."""
     if not any(line.record.get("type") == "assistant" for line in lines) or not any(map(_session_id, lines)):
         return 0
     answers: dict[_Chain, _Answer] = {}
@@ -56,7 +61,12 @@ def held_from(lines: Sequence[Line], idle: float) -> int:
             answers.pop(False, None)
         if kind == "queue-operation" and record.get("operation") in _TAKING and taken is None:
             taken = at
-    still = [each.begins for each in answers.values() if not (each.stopped and idle >= FINISHED_AFTER)]
+    at_number = {line.number: at for at, line in enumerate(lines)}
+    requests = requests_in(lines)
+    asked = {at_number[number]: at_number[own[0].number] for number, own in requests.answered.items()}
+    open_answers = [each.begins for each in answers.values() if not (each.stopped and idle >= FINISHED_AFTER)]
+    waiting = [at_number[own[0].number] for own in requests.waiting.values()]
+    still = [*(asked.get(at, at) for at in open_answers), *waiting]
     return min([*still, len(lines) if taken is None else taken], default=len(lines))
 
 
@@ -76,8 +86,7 @@ def _begins_a_turn(record: JsonObject) -> bool:
 
 
 def _chain(record: JsonObject) -> _Chain:
-    is_side = record.get("isSidechain") is True
-    return (id_at(record, "agentId") or True) if is_side else False
+    return (id_at(record, "agentId") or True) if is_by_sub_agent(record) else False
 
 
 def _session_id(line: Line) -> str | None:
@@ -93,10 +102,14 @@ def _prompt(record: JsonObject) -> str | None:
 
 def needed(lines: Sequence[Line]) -> set[int]:
     """Return the indexes of the lines that name the session and the place where it is, of the answers that wait for results
-    or may go on, of sub-agents, and of prompts in the queue."""
+    or may go on, of sub-agents, of requests, and of prompts in the queue."""
     last_named = next((at for at in reversed(range(len(lines))) if _session_id(lines[at])), None)
     kept = {last_named} if last_named is not None else set()
-    return kept | _names(lines) | _answers(lines) | _agents(lines) | _queued(lines)
+    stating = {at for at, line in enumerate(lines) if line.record.get("type") == SHAPE}
+    answers = _answers(lines)
+    return (
+        kept | stating | _names(lines) | answers | _requests(lines, answers) | _agents(lines) | _queued(lines)
+    )
 
 
 def _names(lines: Sequence[Line]) -> set[int]:
@@ -133,6 +146,13 @@ def _answers(lines: Sequence[Line]) -> set[int]:
                 calls[call] = name
                 starting |= {name} if has_sides and block.get("name") in {"Agent", "Task"} else set()
     return {at for name in {*calls.values(), *latest.values(), *starting} for at in of_answer[name]}
+
+
+def _requests(lines: Sequence[Line], answers: set[int]) -> set[int]:
+    """Return the lines of the requests of these answers."""
+    at_number = {line.number: at for at, line in enumerate(lines)}
+    answered = requests_in(lines).answered
+    return {at_number[each.number] for at in answers for each in answered.get(lines[at].number, ())}
 
 
 def _agents(lines: Sequence[Line]) -> set[int]:

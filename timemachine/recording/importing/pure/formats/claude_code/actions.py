@@ -3,6 +3,7 @@
     user line             a `message` for each text, image or document; a `tool_result` for each result
     assistant lines       one `llm_call` per message id, and a child for each block
     queued prompt         a `message` of the user, once, wherever it is written
+    lines of a request    no action of their own, but part of their answer's `llm_call`: see `requests`
     any other line        an `event` named by its type
 
 Claude Code writes one answer over several lines, about one line per block, all with the same `message.id`. The usage
@@ -13,7 +14,7 @@ Steps of sub-agents are under the call that started them. The prompt of a sub-ag
 turns that the user went back behind have the tag `rewound`, prompts that were typed ahead the tag `queued`.
 
 Content is in `output`, whether a person or the model wrote it. The lines are stored in `source`: for an `llm_call` the list of its lines,
-for any other action its line. If one line becomes several actions, the first one has it and the others have None.
+those of its request first, for any other action its line. If one line becomes several actions, the first one has it and the others have None.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,11 +22,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from timemachine.core.pure.content import canonical_json
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.price_conditions import price_conditions
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import Ids, link_results, tool_call, tool_result
+from timemachine.recording.importing.pure.formats.claude_code.answers import (
+    added_blocks,
+    final_usage,
+    tokens_of,
+)
 from timemachine.recording.importing.pure.formats.claude_code.branches import rewound_in
 from timemachine.recording.importing.pure.formats.claude_code.ids import id_at
 from timemachine.recording.importing.pure.formats.claude_code.queue import (
@@ -33,6 +38,13 @@ from timemachine.recording.importing.pure.formats.claude_code.queue import (
     is_by_a_person,
     queued_in,
     tag_of,
+)
+from timemachine.recording.importing.pure.formats.claude_code.requests import (
+    SHAPE,
+    parameters_of,
+    requests_in,
+    settings_again,
+    settings_in,
 )
 from timemachine.recording.importing.pure.formats.claude_code.sub_agents import (
     AGENT_ID,
@@ -43,19 +55,15 @@ from timemachine.recording.importing.pure.formats.claude_code.sub_agents import 
     under_their_calls,
 )
 from timemachine.recording.importing.pure.values import (
-    count_at,
     dollars,
-    list_at,
     moment,
     record_at,
     text_at,
     text_of_content,
-    usage_of,
-    with_cached_input,
 )
-from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import key_of
-from timemachine.recording.sessions.pure.vocabulary import COMPACTION
+from timemachine.recording.sessions.pure.vocabulary import COMPACTION, SETTINGS
 
 AGENT: Final = "claude-code"
 FORMAT: Final = "claude_code"
@@ -74,11 +82,14 @@ class _Call:
     """One answer of the model.
 
     `id` is the client id of its action. `added` lists, by line number, the blocks that a line added, each with its
-    place in that line, from 1.
+    place in that line, from 1. `request` are the lines that state the request,
+    `settings` what it has and no line before it states.
     """
 
     id: str
     lines: tuple[Line, ...]
+    request: tuple[Line, ...]
+    settings: JsonObject | None
     added: dict[int, list[tuple[int, Any]]]
 
 
@@ -133,9 +144,11 @@ def actions_of(lines: Sequence[Line]) -> Made:
         sub_agents=sub_agents_in(lines), queued=queued_in(lines), rewound=rewound_in(lines), ids=Ids()
     )
     calls = _calls_of(lines, session.ids)
+    asking = {line.number for call in calls.values() for line in call.request}
     made = [
         _marked(action, line)
         for line in lines
+        if line.number not in asking
         for action in _line_actions(line, calls.get(line.number), session)
     ]
     linked = under_their_calls(link_results(made), session.sub_agents)
@@ -157,10 +170,17 @@ def _line_actions(line: Line, call: _Call | None, session: _Session) -> Iterable
         return [_whole(_text(session.stem(line), said), line, session)]
     if isinstance(said, list) and said:
         return _block_actions(line, said, session)
+    settings = settings_in(line.record)
+    if settings is not None:
+        return [_whole(_stating(session.stem(line), settings), line, session)]
     event = _whole(replace(session.stem(line), output=_body(line.record)), line, session)
     if line.number not in queued.only_here:
         return [event]
     return [event, *_prompt_actions(event, queued.only_here[line.number], session)]
+
+
+def _stating(base: ActionDraft, settings: JsonObject) -> ActionDraft:
+    return replace(base, output=settings, tags=(*base.tags, SETTINGS))
 
 
 def _marked(action: ActionDraft, line: Line) -> ActionDraft:
@@ -253,13 +273,21 @@ def _body(record: JsonObject) -> Any:
 
 def _calls_of(lines: Sequence[Line], ids: Ids) -> dict[int, _Call]:
     """Return the call of each assistant line, by line number. A line without a message id is a call of its own."""
+    requests = requests_in(lines).answered
+    again = dict(settings_again(lines, requests))
     groups: dict[str | int, list[Line]] = {}
     for line in lines:
         message = record_at(line.record, "message")
         if line.record["type"] == "assistant" and message:
             groups.setdefault(text_at(message, "id") or line.number, []).append(line)
     calls = [
-        _Call(id=ids.claim(_identity(group[0])), lines=tuple(group), added=_added(group))
+        _Call(
+            id=ids.claim(_identity(group[0])),
+            lines=tuple(group),
+            request=tuple(asking for line in group for asking in requests.get(line.number, ())),
+            settings=next((again[line.number] for line in group if line.number in again), None),
+            added=added_blocks(group),
+        )
         for group in groups.values()
     ]
     return {line.number: call for call in calls for line in call.lines}
@@ -269,28 +297,14 @@ def _call_actions(line: Line, call: _Call, session: _Session) -> Iterator[Action
     """Yield what one line of a call becomes: the call itself if it is its first line, then a child for each block it added."""
     stem = session.stem(line)
     if line is call.lines[0]:
+        if call.settings is not None:
+            yield replace(
+                _stating(stem, call.settings), id=session.ids.claim(f"{call.id}/settings"), name=SHAPE
+            )
         yield _call_action(call, stem)
     for place, block in call.added[line.number]:
         client_id = session.ids.claim(f"{_identity(line)}/{place}")
         yield replace(_child(stem, block), id=client_id, parent=call.id)
-
-
-def _added(group: Sequence[Line]) -> dict[int, list[tuple[int, Any]]]:
-    """Skip blocks that an earlier line of the answer has: some versions repeat the complete answer."""
-    seen: set[bytes] = set()
-    added = {}
-    for line in group:
-        blocks = [(place, block, canonical_json(block)) for place, block in enumerate(_blocks(line), start=1)]
-        added[line.number] = [(place, block) for place, block, written in blocks if written not in seen]
-        seen.update(written for _, _, written in blocks)
-    return added
-
-
-def _blocks(line: Line) -> list[Any]:
-    message = record_at(line.record, "message")
-    if isinstance(message.get("content"), str):
-        return [{"type": "text", "text": message["content"]}]
-    return list_at(message, "content")
 
 
 def _call_action(call: _Call, stem: ActionDraft) -> ActionDraft:
@@ -298,7 +312,7 @@ def _call_action(call: _Call, stem: ActionDraft) -> ActionDraft:
     blocks = [block for line in call.lines for _, block in call.added[line.number]]
     models = [model for message in messages if (model := text_at(message, "model"))]
     stop_reasons = [reason for message in messages if (reason := text_at(message, "stop_reason"))]
-    usage = _final_usage(messages)
+    usage = final_usage(messages)
     failure = next((line.record for line in call.lines if _failed(line)), None)
     return replace(
         stem,
@@ -309,15 +323,15 @@ def _call_action(call: _Call, stem: ActionDraft) -> ActionDraft:
         name=None,
         model=f"anthropic:{models[0]}" if models and models[0] != _SYNTHETIC else None,
         metadata=_ids_of_answer(call.lines[0].record),
-        usage=None if usage is None else _usage(usage),
-        parameters=price_conditions(usage) or None,
+        usage=None if usage is None else tokens_of(usage),
+        parameters={**parameters_of(call.request), **price_conditions(usage)} or None,
         cost_usd=next(
             filter(None, (dollars(line.record.get("costUSD")) for line in reversed(call.lines))), None
         ),
         output={"content": blocks, "stop_reason": stop_reasons[-1] if stop_reasons else None},
         error_type=None if failure is None else text_at(failure, "error") or "api_error",
         error_message=None if failure is None else text_of_content(blocks),
-        source=[line.record for line in call.lines],
+        source=[line.record for line in (*call.request, *call.lines)],
     )
 
 
@@ -335,31 +349,6 @@ def _failed(line: Line) -> bool:
     flag = line.record.get("isApiErrorMessage")
     return flag is True or (
         record_at(line.record, "message").get("model") == _SYNTHETIC and flag is not False
-    )
-
-
-def _final_usage(messages: Sequence[JsonObject]) -> JsonObject | None:
-    """Return the usage with the most output tokens, the later of two equal ones."""
-    recorded = [found for message in messages if isinstance(found := message.get("usage"), dict)]
-    return max(reversed(recorded), key=lambda usage: count_at(usage, "output_tokens") or 0, default=None)
-
-
-def _usage(recorded: JsonObject) -> Usage:
-    """Return the tokens. Anthropic does not include those read from or written to the cache in `input_tokens`; we do."""
-    stated = usage_of(
-        recorded,
-        read=["input_tokens"],
-        written=["output_tokens"],
-        total=(),
-        cached=["cache_read_input_tokens"],
-        cache_write=["cache_creation_input_tokens"],
-    )
-    found = with_cached_input(stated) or Usage()
-    all_read, output = found.input_tokens, found.output_tokens
-    return replace(
-        found,
-        total_tokens=None if all_read is None or output is None else all_read + output,
-        reasoning_tokens=count_at(record_at(recorded, "output_tokens_details"), "thinking_tokens"),
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.formats.claude_code.ids import id_at
+from timemachine.recording.importing.pure.formats.claude_code.requests import is_by_sub_agent
 from timemachine.recording.importing.pure.values import (
     list_at,
     record_at,
@@ -137,7 +138,7 @@ def _keys(lines: Sequence[Line]) -> Iterator[tuple[int, str | int]]:
     of_uuid: dict[str, str | int] = {}
     latest: str | int | None = None
     for line in lines:
-        if line.record.get("isSidechain") is not True:
+        if not is_by_sub_agent(line.record):
             continue
         above = of_uuid.get(text_at(line.record, "parentUuid") or "")
         own = id_at(line.record, "agentId")
