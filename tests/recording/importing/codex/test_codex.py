@@ -160,6 +160,13 @@ def test_a_model_has_its_provider_if_known(provider: Any, model: Any, expected: 
             ("exit_code", "exit code 2"),
         ),
         ("Exit code: 1\nWall time: 0.5 seconds\nOutput:\nno", 500, ("exit_code", "exit code 1")),
+        (
+            "Chunk ID: 0b401a\nWall time: 0.2500 seconds\nProcess exited with code 2\nOutput:\nno",
+            250,
+            ("exit_code", "exit code 2"),
+        ),
+        ("Wall time: 10.0 seconds\nProcess running with session ID 7\nOutput:\n", 10_000, (None, None)),
+        ("Wall time: 10.0 seconds\nOutput:\n", None, (None, None)),
         ("Exit code: 0\nWall time: 1.2.3 seconds\nOutput:\n", None, (None, None)),
         ({"success": False, "content": "refused"}, None, ("tool_error", "refused")),
         ("plain", None, (None, None)),

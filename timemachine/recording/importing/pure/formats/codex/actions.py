@@ -53,7 +53,14 @@ _OPENAI = re.compile(r"(gpt-(?!oss)|o\d|codex-|chatgpt-)")
 _INJECTED = re.compile(
     r"\s*(<(environment_context|user_instructions|INSTRUCTIONS)>|# AGENTS\.md instructions)"
 )
-_EXIT = re.compile(r"Exit code: (\d+)\nWall time: ([\d.]+) seconds?\n")
+_ENDS = (
+    re.compile(r"Exit code: (?P<code>\d+)\nWall time: (?P<seconds>[\d.]+) seconds?\n"),
+    re.compile(
+        r"(?:Chunk ID: \w+\n)?Wall time: (?P<seconds>[\d.]+) seconds?\n"
+        r"Process (?:exited with code (?P<code>\d+)|running with session ID \d+)\n"
+    ),
+)
+"""How the text of a result begins, in two forms. A command that goes on has no exit code yet."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -301,13 +308,15 @@ def _result(base: ActionDraft, payload: JsonObject) -> ActionDraft:
 
 
 def _ended(output: Any) -> tuple[int | None, float | None]:
-    """Return the exit code of a command and its duration in milliseconds, in both forms that Codex has written."""
-    if isinstance(output, str) and (head := _EXIT.match(output)):
+    """Return the exit code of a command and its duration in milliseconds, in the forms that Codex has written."""
+    heads = (form.match(output) for form in _ENDS) if isinstance(output, str) else ()
+    if head := next(filter(None, heads), None):
         try:
-            seconds: float | None = float(head[2])
+            seconds: float | None = float(head["seconds"])
         except ValueError:  # 1.2.3
             seconds = None
-        return int(head[1][:9]), milliseconds(seconds, of_one=1000)
+        code = head["code"]
+        return None if code is None else int(code[:9]), milliseconds(seconds, of_one=1000)
     about = record_at(output, "metadata")
     return count_at(about, "exit_code"), milliseconds(number(about.get("duration_seconds")), of_one=1000)
 
