@@ -20,12 +20,18 @@ DOCUMENTS = [
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OF_OTHERS = {
     "--api-key",
+    "--bearer-token-env-var",
+    "--env",
     "--extra",
     "--find-links",
     "--header",
     "--host",
+    "--no-deps",
+    "--overrides",
     "--password",
     "--pip-args",
+    "--refresh",
+    "--scope",
     "--to",
     "--token",
     "--transport",

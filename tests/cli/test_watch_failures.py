@@ -74,7 +74,8 @@ def test_a_sub_agent_waits_for_its_result(tm: Here, claude: Path) -> None:
     session, sub = claude / "s1.jsonl", claude / "s1" / "subagents" / "agent-a1b2.jsonl"
     sub.parent.mkdir(parents=True)
     asked = {**MAIN[1], "message": {**MAIN[1]["message"], "stop_reason": "tool_use"}}
-    write(sub, *SUB)
+    told = {**SUB[1], "message": {**SUB[1]["message"], "stop_reason": "end_turn"}}
+    write(sub, SUB[0], told, SUB[2])
     write(session, MAIN[0], asked, progress)
     for each in (session, sub):
         age(each, 10)
