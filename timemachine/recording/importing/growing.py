@@ -75,7 +75,7 @@ def import_lines(
     written = FORMATS[format_name]
     settled = settled_lines(written, growth, lines, repeated=repeated, idle=idle)
     parsed = read_lines(written, lines[:settled])
-    if not repeated and idle < SETTLED_AFTER and all(each.name == each.key for each in parsed.sessions):
+    if not repeated and idle < SETTLED_AFTER and _begins_unnamed(project, parsed.sessions):
         settled, parsed = 0, read_lines(written, [])  # until the first request names the session
     before = {each.key: each for each in read_lines(written, lines[:repeated]).sessions}
     places = dict(position or {})
@@ -93,6 +93,13 @@ def import_lines(
         needed=tuple(good[at].number for at in sorted(growth.needed(good))),
         position=places,
     )
+
+
+def _begins_unnamed(project: Project, drafts: Sequence[SessionDraft]) -> bool:
+    """Return whether none of the sessions has a name, and none is recorded already, as that of a sub-agent is."""
+    keys = [each.key for each in drafts]
+    named = any(each.name != each.key for each in drafts)
+    return not named and not Session.objects.filter(project=project, key__in=keys).exists()
 
 
 def _import(
