@@ -3,7 +3,6 @@
 import hashlib
 import signal
 import socket
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from tests.cli.test_proxy import on_the_server, running
 from tests.client.playback.agents import AGENTS, QUESTION, SYSTEM
 from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer
+from tests.waiting import wait_until
 from timemachine.client.playback.server import PlaybackServer
 from timemachine.core.payloads.queries import value
 from timemachine.llm.pure.requests.neutral import Text
@@ -121,9 +121,7 @@ def test_calls_and_those_still_running_are_recorded_once_if_the_proxy_is_killed(
             assert client.post(f"{url}/v1/chat/completions", json=body).status_code == 200
         slow = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "slow"}]}
         with client.stream("POST", f"{url}/v1/chat/completions", json=slow) as response:
-            until = time.monotonic() + 60
-            while not client.get(url).json()["running"] and time.monotonic() < until:
-                time.sleep(0.1)
+            wait_until(lambda: client.get(url).json()["running"])
             process.kill()
             with pytest.raises(httpx.TransportError):
                 response.read()
@@ -132,9 +130,7 @@ def test_calls_and_those_still_running_are_recorded_once_if_the_proxy_is_killed(
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
     assert err == "1 call recorded.\n"
-    until = time.monotonic() + 60
-    while len(recorded("killed")) < 7 and time.monotonic() < until:
-        time.sleep(0.1)
+    wait_until(lambda: len(recorded("killed")) >= 7)
     steps = recorded("killed")
     assert sorted(step.error_type or "" for step in steps) == [""] * 6 + ["interrupted"]
     (lost,) = [step for step in steps if step.error_type]

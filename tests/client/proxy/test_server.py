@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +18,7 @@ from openai import InternalServerError, OpenAI
 from tests.client.spools import waiting
 from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer
+from tests.waiting import wait_until
 from timemachine.client.local_server import Answer, LocalServer, Request
 from timemachine.client.machine import TimeMachine
 from timemachine.client.proxy.pure.bodies import MOST_BYTES
@@ -65,10 +65,8 @@ def recorded(folder: Path) -> list[dict[str, Any]]:
 
 def until(folder: Path, number: int) -> list[dict[str, Any]]:
     """Wait for so many steps."""
-    end = time.monotonic() + 30
-    while len(found := recorded(folder)) < number and time.monotonic() < end:
-        time.sleep(0.02)
-    return found
+    wait_until(lambda: len(recorded(folder)) >= number)
+    return recorded(folder)
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/files?a=%20b&c"])
