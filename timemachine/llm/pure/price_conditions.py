@@ -62,6 +62,21 @@ _ANSWER_DETAILS: Final = (
     "candidates_tokens_details",
 )
 """Where OpenAI and Google have the parts of the counts: an object, or a list with one for each modality."""
+_READ: Final = frozenset(
+    {
+        *_TIER_KEYS,
+        *_PROMPT_DETAILS,
+        *_ANSWER_DETAILS,
+        "speed",
+        "inference_geo",
+        "cache_creation",
+        "server_tool_use",
+        "output",
+        "tools",
+        "iterations",
+    }
+)
+"""Every field of an answer or a usage that can state a condition."""
 _SEARCH: Final = "web_search_call"
 _SEARCH_TOOL: Final = "web_search"
 _SEARCH_PREVIEW: Final = "web_search_preview"
@@ -187,6 +202,8 @@ def with_conditions(parameters: Mapping[str, Any], *stated: Any) -> JsonObject:
     """Return the parameters of a call with what its answers or usages state that changes the price. Where they differ from what
     was requested, they count."""
     found = _merged(stated)
+    if not found:
+        return dict(parameters)
     asked = Conditions.of(parameters)
     used = {"service_tier": _stated_tier(found)}
     used |= {name: _text(found, name) for name in ("speed", "inference_geo")}
@@ -202,13 +219,13 @@ def us_only_factor(model: str) -> Decimal:
 
 
 def _merged(stated: Sequence[Any]) -> JsonObject:
-    """Return the fields of all records and of the usages in them; the first record that has a field counts."""
+    """Return the fields in `_READ` of all records and of the usages in them; the first record that has a field counts."""
     found: JsonObject = {}
     for record in map(part_of, stated):
         for fields in (*(part_of(record[name]) for name in _USAGES if name in record), record):
-            for name, value in fields.items():
-                if name not in found and value not in _NOTHING:
-                    found[name] = value
+            for name in _READ.intersection(fields):
+                if name not in found and fields[name] not in _NOTHING:
+                    found[name] = fields[name]
     return found
 
 
@@ -235,6 +252,8 @@ def _tier(found: Mapping[str, Any]) -> str | None:
 
 
 def _stated_tier(found: Mapping[str, Any]) -> str | None:
+    if found.keys().isdisjoint(_TIER_KEYS):  # as of most calls
+        return None
     for key in _TIER_KEYS:
         value = found.get(key)
         written = text_of(part_of(value).get("type")) or text_of(value)

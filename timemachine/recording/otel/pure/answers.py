@@ -110,12 +110,13 @@ def stated_by_answer(attributes: Attributes) -> list[JsonObject]:
     """Return the records in which conditions of the price can be stated, the most reliable first."""
     own = attributes.nested(_OF_ANTHROPIC)
     buckets = Attributes(_object(attributes.value("langfuse.observation.usage_details")))
+    for_an_hour = buckets.whole_number(*CACHE_WRITE_1H)
     records: list[JsonObject] = [
         *_answers(attributes),
         *(_object(each) for each in provider_metadata(attributes).values()),
         own,
         {"server_tool_use": attributes.nested("gen_ai.usage.server_tool_use")},
-        {"cache_creation": {"ephemeral_1h_input_tokens": buckets.whole_number(*CACHE_WRITE_1H)}},
+        {} if for_an_hour is None else {"cache_creation": {"ephemeral_1h_input_tokens": for_an_hour}},
         _audio(Attributes({**buckets.values, **attributes.values})),
         dict(buckets.values),
         dict(attributes.values),

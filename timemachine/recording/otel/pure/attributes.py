@@ -34,6 +34,8 @@ class Attributes:
 
     def first(self, *names: str) -> Any:
         """Return the value of the first name that is present and not empty."""
+        if self.values.keys().isdisjoint(names):  # most names are absent, and this loop is the quicker one
+            return None
         for name in names:
             found = self.values.get(name)
             if found is not None and found not in _EMPTY:
@@ -52,6 +54,8 @@ class Attributes:
 
     def number(self, *names: str) -> float | int | None:
         """Return the first number under the names, 0 included. Some senders write numbers as texts."""
+        if self.values.keys().isdisjoint(names):
+            return None
         for name in names:
             found = self.values.get(name)
             if isinstance(found, int | float) and not isinstance(found, bool):
