@@ -78,7 +78,7 @@ def test_an_audit_with_another_model_shows_the_differences_with_evidence(session
     replay = replayed(session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-3"))
     steps = [step for step in all_steps(replay) if step.kind == "ask"]
     assert all(step.model == "local:extractive-3" for step in steps)
-    assert [step.verdict for step in steps] == ["identical", "numbers_differ", "names_differ"]
+    assert [step.verdict for step in steps] == ["identical", "numbers_differ", "adds"]
     assert all(step.verdict == "identical" or step.evidence for step in steps)
 
 

@@ -141,6 +141,7 @@ def test_a_sentence_has_the_span_it_rests_on_and_the_missing_words() -> None:
         ({"grounded": True, "frame": 3}, "supported", ">✓#3<"),
         ({"grounded": False, "reason": "no_support", "partly": True}, "partly", ">◐ partly<"),
         ({"grounded": False, "reason": "name"}, "unsupported", ">✗ name<"),
+        ({"grounded": False, "reason": "negation", "swapped": True}, "contradicted", ">✗ opposite<"),
     ],
 )
 def test_each_level_of_support_has_its_own_style_and_symbol(

@@ -33,14 +33,31 @@ class Pair:
     new: Statement
 
 
+@dataclass(frozen=True)
 class Answers:
-    """A recorded answer and a new one. `only_recorded` and `only_new` are the sentences that only one of them has."""
+    """A recorded answer and a new one: the sentences that both have, and those that only one of them has."""
 
-    def __init__(self, recorded: str, new: str) -> None:
+    shared: Sequence[Statement]
+    only_recorded: Sequence[Statement]
+    only_new: Sequence[Statement]
+
+    @classmethod
+    def of(cls, recorded: str, new: str) -> "Answers":
+        """Return the two texts, compared sentence by sentence."""
         before, after = _keyed(recorded), _keyed(new)
         both = Counter(key for key, _ in before) & Counter(key for key, _ in after)
-        self.shared, self.only_recorded = _split(before, both)
-        self.only_new = _split(after, both)[1]
+        shared, only_recorded = _split(before, both)
+        return cls(shared=shared, only_recorded=only_recorded, only_new=_split(after, both)[1])
+
+    @cached_property
+    def related(self) -> "Answers":
+        """The answers without the sentences that the other does not restate."""
+        left_out = {id(each) for side in self.unrelated for each in side}
+        return replace(
+            self,
+            only_recorded=[each for each in self.only_recorded if id(each) not in left_out],
+            only_new=[each for each in self.only_new if id(each) not in left_out],
+        )
 
     def missing_numbers(self) -> tuple[tuple[Number, ...], tuple[Number, ...]]:
         """Return the numbers that only the recorded answer has, and those that only the new one has."""
@@ -76,11 +93,11 @@ class Answers:
         )
 
     @property
-    def _recorded(self) -> list[Statement]:
+    def _recorded(self) -> Sequence[Statement]:
         return self.only_recorded[:MOST]
 
     @property
-    def _new(self) -> list[Statement]:
+    def _new(self) -> Sequence[Statement]:
         return self.only_new[:MOST]
 
 

@@ -117,7 +117,7 @@ def _without_stretches(spans: Sequence[Span]) -> Iterator[Span]:
 
 def find_distinctions(left: str, right: str) -> tuple[Distinctions, ...]:
     """Return the numbers that differ, then the names, without uncertain names."""
-    answers = Answers(left, right)
+    answers = Answers.of(left, right)
     numbers, names = answers.missing_numbers(), answers.missing_names
     found = [
         Distinctions(what="numbers", left=_once(numbers[0]), right=_once(numbers[1])),

@@ -63,7 +63,7 @@ def answer_verdict(
         refuses = new is not None and (stated[1] or is_refusal(new))
         more = {"new_refuses": True} if refuses else {}
         return AnswerVerdict(name="not_recorded", evidence={"missing": missing, **more})
-    return _surface(recorded, new, stated) or _facts(Answers(recorded, new))
+    return _surface(recorded, new, stated) or _facts(Answers.of(recorded, new))
 
 
 def _surface(recorded: str, new: str, stated: tuple[bool, bool]) -> AnswerVerdict | None:
@@ -96,9 +96,9 @@ def _differs_in(recorded: str, new: str) -> list[str]:
 def _facts(answers: Answers) -> AnswerVerdict:
     return (
         _missing_in_one("numbers_differ", *answers.missing_numbers())
+        or _one_has_more(answers)
         or _names(answers)
         or _polarity(answers)
-        or _one_has_more(answers)
         or _reworded(answers)
         or _changed(answers)
     )
@@ -170,16 +170,22 @@ def _yes_and_no(answers: Answers) -> AnswerVerdict | None:
 
 
 def _one_has_more(answers: Answers) -> AnswerVerdict | None:
-    if answers.only_new and not answers.only_recorded:
-        return AnswerVerdict(name="adds", evidence=_listed("added", _texts(answers.only_new)))
-    if answers.only_recorded and not answers.only_new:
-        return AnswerVerdict(name="omits", evidence=_listed("omitted", _texts(answers.only_recorded)))
-    return None
+    """Return a verdict if the only difference in facts is in sentences that one answer has beside those of the other.
+
+    A name in such a sentence is part of what is added or omitted.
+    """
+    only_recorded, only_new = answers.unrelated
+    if bool(only_recorded) == bool(only_new):
+        return None
+    if _names(answers.related) or _polarity(answers.related) or not _only_reworded(answers.related):
+        return None
+    if only_new:
+        return AnswerVerdict(name="adds", evidence=_listed("added", _texts(only_new)))
+    return AnswerVerdict(name="omits", evidence=_listed("omitted", _texts(only_recorded)))
 
 
 def _reworded(answers: Answers) -> AnswerVerdict | None:
-    swapped = all(answers.missing_names)
-    if swapped or any(answers.unrelated) or any(map(_other_order, answers.pairs)):
+    if any(answers.unrelated) or not _only_reworded(answers):
         return None
     if not answers.only_recorded and not answers.only_new:
         return AnswerVerdict(name="reworded", evidence={"differs_in": ["order_of_sentences"]})
@@ -188,6 +194,11 @@ def _reworded(answers: Answers) -> AnswerVerdict | None:
         **_listed("new", _texts(answers.only_new)),
     }
     return AnswerVerdict(name="reworded", evidence=evidence)
+
+
+def _only_reworded(answers: Answers) -> bool:
+    """Return whether no name is replaced, and no sentence has the same words in an order that can change its meaning."""
+    return not all(answers.missing_names) and not any(map(_other_order, answers.pairs))
 
 
 def _other_order(pair: Pair) -> bool:

@@ -80,9 +80,11 @@ class Sentence:
 
     @property
     def support(self) -> str:
-        """Return `supported`, `partly` or `unsupported`: the look of its mark."""
+        """Return `supported`, `partly`, `contradicted` or `unsupported`: the look of its mark."""
         if self.grounded:
             return "supported"
+        if self.swapped:
+            return "contradicted"
         return "partly" if self.partly else "unsupported"
 
     @property

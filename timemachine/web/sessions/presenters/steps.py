@@ -277,21 +277,28 @@ def _supported(sentence: Sentence, side: str, draw: Callable[[str], str]) -> str
     text = SafeString(draw(safe_text.shown(sentence.text)))
     if sentence.grounded is None:
         return text
-    score = f", {sentence.score:.2f}" if isinstance(sentence.score, int | float) else ""
-    frame = "" if sentence.frame is None else f"#{sentence.frame}"
-    reason = "" if sentence.why_in_short is None else f" {sentence.why_in_short}"
-    mark = {"supported": f"✓{frame}", "partly": "◐ partly", "unsupported": f"✗{reason}"}[sentence.support]
-    leads_on = not sentence.grounded or sentence.frame is not None
-    to = "said" if not leads_on else "rests" if sentence.grounded else "why"
     return format_html(
-        '<span class="sentence {}" id="{}said-{}" data-number="{}">{}</span><a class="support" href="#{}{}-{}" title="{}">{}</a>',
+        '<span class="sentence {}" id="{}said-{}" data-number="{}">{}</span>{}',
         sentence.support,
         side,
         sentence.number,
         sentence.number,
         text,
+        support_sign(sentence, side),
+    )
+
+
+def support_sign(sentence: Sentence, side: str) -> SafeString:
+    """Return the sign after a sentence that makes a claim: a link to its passage, or to why none supports it."""
+    score = f", {sentence.score:.2f}" if isinstance(sentence.score, int | float) else ""
+    reason = "" if sentence.why_in_short is None else f" {sentence.why_in_short}"
+    supported = "✓" if sentence.frame is None else f"✓#{sentence.frame}"
+    mark = {"supported": supported, "partly": "◐ partly"}.get(sentence.support, f"✗{reason}")
+    leads_on = not sentence.grounded or sentence.frame is not None
+    return format_html(
+        '<a class="support" href="#{}{}-{}" title="{}">{}</a>',
         side,
-        to,
+        "said" if not leads_on else "rests" if sentence.grounded else "why",
         sentence.number,
         safe_text.shown(sentence.words + score),
         safe_text.shown(mark),
