@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from timemachine.client.client import Client
     from timemachine.client.generated import types
 
-_ALTERED = "Warning: the last check found differences from the seal. This file will not verify, and names what differs."
+_ALTERED = "Warning: the last check found differences from the seal. Whatever differs in this file will not verify, and is named."
 LONGEST_CHECK = 600
 """Seconds that the command waits for a worker by default."""
 PAUSE = 0.5
