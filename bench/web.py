@@ -8,11 +8,13 @@ is a median of `RUNS` unless it says p95.
 import gzip
 import os
 import random
+import re
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -31,7 +33,23 @@ from tests.embedded.machine import Machine
 
 STEPS = int(os.environ.get("STEPS", "100000"))
 SMALL, BATCH, RUNS, REQUESTS, SCROLLS = 1_000, 1_000, 5, 60, 200
+READERS, PAGES_EACH = 20, 30
+READ = (
+    "/",
+    "/sessions/long-{steps}/?step={step}",
+    "/sessions/long-{steps}/?step={step}",
+    "/sessions/long-{steps}/?step={step}&tab=state",
+    "/sessions/long-{steps}/?filter=status:error",
+    "/sessions/long-{steps}/transcript/",
+    "/search/?q=parser",
+    "/costs/",
+)
+"""What each reader opens in turn; the timeline twice."""
 SLOWER = 4
+SCRIPT, STYLES = (
+    re.compile(r'<script[^>]* src="([^"]+)"'),
+    re.compile(r'<link rel="stylesheet" href="([^"]+)"'),
+)
 WINDOW_OPENS = 3_000
 """Milliseconds until a new window of Chromium has loaded its own interface, which takes a core for over a second."""
 IDLE = 0.1
@@ -66,6 +84,7 @@ def main() -> None:
             settle(machine)
             first_bytes(product)
             weights(product)
+            many_readers(product)
             in_a_browser(product)
         finally:
             machine.end()
@@ -108,10 +127,52 @@ def first_bytes(product: Product) -> None:
 
 
 def weights(product: Product) -> None:
-    """Measure the compressed size of a page of the long session."""
+    """Measure the compressed size of a page of the long session, and of its scripts and styles."""
     with signed_in(product) as client:
         page = client.get(f"/sessions/long-{STEPS}/?step={STEPS // 2}").text
-    figure("HTML, packed", len(gzip.compress(page.encode(), 6)) / 1024, "KB", most=60)
+        figure("HTML, packed", packed(page), "KB", most=60)
+        for what, files, most in (("JavaScript", SCRIPT, 45), ("CSS", STYLES, 20)):
+            figure(
+                f"{what}, packed",
+                sum(packed(client.get(at).text) for at in files.findall(page)),
+                "KB",
+                most=most,
+            )
+
+
+def packed(text: str) -> float:
+    """Return the compressed size in kilobytes."""
+    return len(gzip.compress(text.encode(), 6)) / 1024
+
+
+def many_readers(product: Product) -> None:
+    """Measure how long whole pages take while `READERS` open one after the other, and one reader alone beside it."""
+    alone = read(product, 0)
+    with ThreadPoolExecutor(READERS) as pool:
+        together = [
+            took for each in pool.map(lambda reader: read(product, reader), range(READERS)) for took in each
+        ]
+    baseline = ("one reader alone", quantile(alone, 0.95))
+    figure(f"page with {READERS} readers at once", statistics.median(together), "ms")
+    figure(
+        f"page with {READERS} readers at once, p95",
+        quantile(together, 0.95),
+        "ms",
+        against=baseline,
+        most=1_000,
+    )
+
+
+def read(product: Product, reader: int) -> list[float]:
+    """Open pages one after the other; return the milliseconds that each took."""
+    chance, took = random.Random(reader), []
+    with signed_in(product) as client:
+        for number in range(PAGES_EACH):
+            address = READ[(number + reader) % len(READ)].format(steps=STEPS, step=chance.randint(1, STEPS))
+            began = time.perf_counter()
+            client.get(address).raise_for_status()
+            took.append((time.perf_counter() - began) * 1000)
+    return took
 
 
 def in_a_browser(product: Product) -> None:
