@@ -86,7 +86,6 @@ def test_a_session_is_summarised_in_one_row(browser: Client, project: Project) -
     for word in (
         "Fix the parser",
         "bug",
-        "ended",
         "mender",
         "2 min 03 s",
         "1.2 k",
@@ -97,7 +96,7 @@ def test_a_session_is_summarised_in_one_row(browser: Client, project: Project) -
 def test_missing_values_are_shown_as_not_recorded(browser: Client, project: Project) -> None:
     begin(project, "s1", imported_as="claude_code")
     page = browser.get("/").content.decode()
-    assert text_of(page).count("not recorded") == 5  # agent, start, duration, tokens, cost
+    assert page.count('<span class="absent">not recorded</span>') == 5  # agent, start, duration, tokens, cost
     assert "just now" not in text_of(page)
 
 
@@ -155,32 +154,32 @@ def test_the_number_of_queries_does_not_grow_with_rows(
         page = browser.get("/").content.decode()
     assert len(many) == len(one)
     assert page.count('class="course"') == 40
-    assert page.count('class="sealing"') == 40
+    assert page.count('class="seal-icon ') == 40
 
 
 def test_each_session_shows_its_seal_and_the_result_of_its_last_check(
     browser: Client, project: Project
 ) -> None:
     def seal_text() -> str:
-        found = re.search(r'<span class="sealing">(.*?)</td>', browser.get("/").text, re.DOTALL)
+        found = re.search(r'<td class="seal-cell">(.*?)</td>', browser.get("/").text, re.DOTALL)
         assert found is not None
         return " ".join(re.sub("<[^>]*>", " ", found[1]).split())
 
     session = begin(project, "s0")
     append(session.id, [ActionDraft(kind="event")])
-    assert seal_text() == "not yet"
+    assert seal_text() == "not sealed yet"
     seal = seal_session(session.id)
-    assert seal_text() == "so far not checked"
+    assert seal_text() == "sealed so far, not checked"
     evidence.run_check(evidence.request_check(seal, by="test").id)
-    assert seal_text() == "so far intact just now"
+    assert seal_text() == "sealed so far, intact just now"
     append(session.id, [ActionDraft(kind="event")])
-    assert seal_text() == "so far intact just now"
+    assert seal_text() == "sealed so far, intact just now"
     tamper("UPDATE tm_action SET label = label, agent = 'another' WHERE sequence = %s", [1])
     evidence.run_check(evidence.request_check(seal, by="test").id)
-    assert seal_text() == "altered just now"
+    assert seal_text() == "altered, checked just now"
     Seal.objects.update(problem="A record is missing.")
     SealCheck.objects.all().delete()
-    assert seal_text() == "stopped not checked"
+    assert seal_text() == "sealing stopped, not checked"
 
 
 def test_another_projects_sessions_are_not_listed(browser: Client, other_project: Project) -> None:

@@ -10,29 +10,41 @@ from django.utils.safestring import SafeString
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.numbers import counted
-from timemachine.evidence.queries import NOT_YET, SO_FAR, STOPPED, ListedSeal
+from timemachine.evidence.queries import NOT_YET, SEALED, SO_FAR, STOPPED, ListedSeal
 from timemachine.recording.sessions.holds import held_among
 from timemachine.recording.sessions.models import Session
 from timemachine.web import formatting
-from timemachine.web.template_library import NOTHING, register
+from timemachine.web.template_library import register
 
 ALTERED: Final = "altered"
 _BADGES: Final = {NOT_YET: "not sealed", SO_FAR: "partly sealed", STOPPED: "sealing stopped"}
 _NOT_SINCE: Final = {True: ", not checked", False: ", not checked since"}
-_NOT_CHECKED: Final = SafeString('<span class="quiet">not checked</span>')
+_IN_WORDS: Final = {NOT_YET: "not sealed yet", SO_FAR: "sealed so far", STOPPED: "sealing stopped"}
+_ICON: Final = (
+    '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M8 1.5 13.5 3.5V8c0 3-2.3 5.3-5.5 6.5C4.8 13.3 2.5 11 2.5 8V3.5Z"/>{}</svg>'
+    '<span class="unseen">{}</span>'
+)
+_MARKS: Final = {
+    SEALED: SafeString('<path d="M5.3 8.2 7.3 10.2 10.8 6.2"/>'),
+    SO_FAR: SafeString('<path d="M5.3 8h5.4"/>'),
+}
+"""The mark inside the shield: a tick for sealed, a dash for partly sealed."""
 
 
 @register.simple_tag
 def session_seal(session: Any, seals: Mapping[UUID, ListedSeal]) -> SafeString:
-    """Return the seal of a session as a link to its evidence."""
+    """Return the seal of a session as a link to its evidence: an icon with a hidden text, or a word if something is wrong."""
     found = seals[session.id]
     word = found.word if found.intact else ALTERED
+    loud = word in {ALTERED, STOPPED}
+    text = f"{_IN_WORDS.get(word, word)}{_checked(found)}"
     return format_html(
-        '<span class="sealing"><a href="{}"><span class="status {}">{}</span></a>{}</span>',
-        reverse("session_evidence", args=[session.id]),
+        '<a class="{} {}" href="{}" title="{}">{}</a>',
+        "seal-word" if loud else "seal-icon",
         word.replace(" ", "-"),
-        word,
-        _checked(found),
+        reverse("session_evidence", args=[session.id]),
+        text,
+        text if loud else format_html(_ICON, _MARKS.get(word, ""), text),
     )
 
 
@@ -49,27 +61,18 @@ def seal_badge(found: ListedSeal, address: str) -> SafeString:
     return format_html('<a class="status seal{}" href="{}">{}</a>', loud, address, label)
 
 
-def _checked(found: ListedSeal) -> SafeString:
+def _checked(found: ListedSeal) -> str:
+    """Return the result of the last check as the end of a sentence: `, intact 3 min ago`."""
+    if found.word == NOT_YET:
+        return ""
     if found.checked_at is None:
-        return _not_checked(found)
+        return f", {counted(found.erased, 'field')} erased, not checked" if found.erased else ", not checked"
     at = formatting.relative(found.checked_at, now())
     if found.erased_since:
-        sentence = f"{counted(found.erased, 'field')} erased, not checked since"
-    elif found.erased and found.intact:
-        sentence = f"intact but for {counted(found.erased, 'erased field')} {at}"
-    else:
-        sentence = f"{'intact ' if found.intact else ''}{at}"
-    return format_html(
-        '<span class="quiet" title="checked {}">{}</span>', formatting.exact(found.checked_at), sentence
-    )
-
-
-def _not_checked(found: ListedSeal) -> SafeString:
-    if found.word == NOT_YET:
-        return NOTHING
-    if not found.erased:
-        return _NOT_CHECKED
-    return format_html('<span class="quiet">{} erased, not checked</span>', counted(found.erased, "field"))
+        return f", {counted(found.erased, 'field')} erased, not checked since"
+    if found.erased and found.intact:
+        return f", intact but for {counted(found.erased, 'erased field')} {at}"
+    return f", {'intact' if found.intact else 'checked'} {at}"
 
 
 @register.simple_tag
