@@ -19,10 +19,20 @@ window.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k" || event.shiftKey || event.altKey) return;
+  const field = one('[type="search"][data-key="/"]');
+  if (!field?.checkVisibility()) return;
+  event.preventDefault();
+  field.focus();
+  field.select();
+});
+
+document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (document.documentElement.dataset.keys === "off" || typing(event.target)) return;
-  if (event.target.closest("[popover], dialog")) return;
-  const control = all("[data-key]").find((each) => each.dataset.key.split(" ").includes(event.key));
+  if (event.target.closest(":popover-open, dialog")) return;
+  const controls = all("[data-key]").filter((each) => each.dataset.key.split(" ").includes(event.key));
+  const control = controls.find((each) => each.checkVisibility()) ?? controls[0];
   if (!control) return;
   event.preventDefault();
   if (event.repeat && one(".htmx-request")) return; // a key held down continues when the last step has arrived
@@ -33,6 +43,18 @@ document.addEventListener("keydown", (event) => {
     window.htmx?.process(control); // a key held down may arrive before htmx has processed a swapped link
     control.click();
   }
+});
+
+// --- a click outside a menu and Escape close it
+
+document.addEventListener("click", (event) => {
+  for (const menu of all("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  const menu = event.key === "Escape" && event.target.closest("details.menu[open]");
+  if (!menu) return;
+  menu.open = false;
+  one("summary", menu).focus();
 });
 
 // --- an error page replaces the whole page, never a part; without a response, the page stays

@@ -81,10 +81,9 @@ def test_a_session_can_be_walked_by_keyboard(ada: Page, product: Product, demo: 
 def test_a_step_can_be_searched_for_by_keyboard(ada: Page, product: Product, demo: str) -> None:
     ada.goto(product.url)
     ada.keyboard.press("/")
-    ada.wait_for_url("**/search/**")
-    tab_to(ada, ada.locator("main input[name=q]"))
     ada.keyboard.type("courier")
     ada.keyboard.press("Enter")
+    ada.wait_for_url("**/search/**")
     press(ada, ada.locator(".found-steps a"))
     ada.wait_for_url("**/sessions/**step=**")
     expect(ada.locator("#step")).to_be_visible()

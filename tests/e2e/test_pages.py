@@ -102,13 +102,20 @@ def test_actions_fit_one_row_on_a_phone_with_the_rest_under_more(
     expect(row.get_by_text("More", exact=True)).to_be_hidden()
 
 
-def test_the_menu_and_the_project_name_fit_on_a_phone(phone: Page, product: Product) -> None:
-    phone.goto(f"{product.url}/")
-    assert phone.evaluate(SCROLLING, ".mainnav, .project") == 0
+def test_the_navigation_is_one_line_on_a_phone_and_opens_without_a_script(
+    phone: Page, product: Product
+) -> None:
+    phone.goto(f"{product.url}/suites/")
     phone.set_viewport_size({"width": NARROWEST, "height": 900})
-    assert phone.evaluate(SCROLLING, ".mainnav") == 0
-    assert phone.evaluate("[...document.querySelectorAll('.mainnav a')].every(e => e.checkVisibility())")
-    assert phone.locator(".project").get_attribute("title") == "Project My project"
+    assert phone.evaluate(SCROLLING, "html, .masthead") == 0
+    assert phone.locator(".masthead").evaluate("e => e.getBoundingClientRect().height") <= 48
+    sections = phone.get_by_role("navigation", name="Pages", exact=True)
+    expect(sections.get_by_role("link", name="Insights")).to_be_hidden()
+    sections.get_by_role("button", name="Experiments").click()
+    sections.get_by_role("link", name="Insights").click()
+    expect(phone.get_by_role("heading", level=1, name="Patterns")).to_be_visible()
+    phone.get_by_text("Search", exact=True).click()
+    expect(phone.get_by_role("searchbox")).to_be_focused()
 
 
 def test_comparison_figures_fit_a_wide_screen_and_scroll_in_their_box_on_a_phone(

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.template import Context, Template
-from django.test import RequestFactory
 
 from timemachine.recording.sessions.models import Session
 from timemachine.web.sessions.presenters.steps import price_words
@@ -47,7 +46,6 @@ def test_an_unknown_cost_is_shown_as_unknown() -> None:
         ("{{ value|plain }}", {"a": 1}, "{&quot;a&quot;: 1}"),
         ("{% total_cost value 3 %}", Decimal("4.1"), "$4.10 + 3 calls of unknown price"),
         ("{% address_of 'nowhere' %}", None, ""),
-        ("{% nav_link 'nowhere' 'Nowhere' %}", None, ""),
     ],
 )
 def test_a_value_is_formatted_in_words(template: str, value: Any, words: str) -> None:
@@ -140,11 +138,3 @@ def test_the_duration_of_a_session_is_shown(about: dict[str, Any], words: str) -
 )
 def test_unit_prices_are_shown_as_they_were_recorded(prices: Any, words: str) -> None:
     assert price_words(prices) == words
-
-
-@pytest.mark.parametrize(
-    ("path", "current"), [("/", True), ("/sessions/a/", True), ("/settings/", False), ("/shares/", False)]
-)
-def test_the_current_page_is_marked_in_the_header(path: str, current: bool) -> None:
-    link = rendered("{% nav_link 'sessions' 'Sessions' %}", request=RequestFactory().get(path))
-    assert ('aria-current="page"' in link) == current

@@ -7,7 +7,7 @@ from timemachine.core.accounts.models import Project
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", ["/nope", "/nope/", "/sessions/x/y/z/", "/replays/"])
+@pytest.mark.parametrize("path", ["/nope", "/nope/", "/sessions/x/y/z/", "/replay/"])
 def test_an_unknown_page_is_not_found(path: str) -> None:
     answer = Client().get(path)
     assert answer.status_code == 404

@@ -82,6 +82,8 @@ def pages(made: dict[str, str]) -> dict[str, str]:
         "comparison evidence": f"/comparisons/{made['comparison']}/evidence/",
         "share": f"{session}/share/",
         "replay": f"/replays/{made['replay']}/",
+        "replays": "/replays/",
+        "sweeps": "/sweeps/",
         "compare": f"/compare/?a={made['session']}&b={made['replay']}",
         "comparisons": "/comparisons/",
         "comparison": f"/comparisons/{made['comparison']}/",

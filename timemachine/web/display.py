@@ -22,7 +22,7 @@ from timemachine.core.pure.numbers import sum_known
 from timemachine.memory.patterns.schemas import resolution_words
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.comparison.pure.statistics import wording
-from timemachine.web import differences, formatting, hits, page_chrome, redaction_marks
+from timemachine.web import differences, formatting, hits, navigation, page_chrome, redaction_marks
 from timemachine.web.comparisons.presenters import matrix
 from timemachine.web.insights.presenters import pattern_plot, search_hits
 from timemachine.web.replays.forms import replays
@@ -46,6 +46,7 @@ MODULES_OF_TAGS: Final = (
     matrix,
     model_request,
     search_hits,
+    navigation,
     page_chrome,
     hits,
     seal_status,

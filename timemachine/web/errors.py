@@ -109,14 +109,20 @@ def waiting(response: HttpResponse, error: TimeMachineError) -> HttpResponse:
 
 def error_page(request: HttpRequest, status: int, message: str) -> HttpResponse:
     """Return the page of an error: what failed, and what to do."""
-    facts = {"status": status, "title": TITLES.get(status, "Something went wrong"), "message": message}
+    title = TITLES.get(status, "Something went wrong")
+    facts = {"status": status, "title": title, "message": message, "without_alerts": True}
     return render(request, "errors/error.html", facts, status=status)
 
 
 def deleted_session(request: HttpRequest, error: TimeMachineError) -> HttpResponse:
     """Return the page of a deleted session: when, by whom and why it was deleted, what remains, and its log entry."""
     facts = dict(error.facts) | {"at": parse_time(error.facts["deleted"]["at"])}
-    shown = {"status": error.status, "title": "This session was deleted", "gone": facts}
+    shown = {
+        "status": error.status,
+        "title": "This session was deleted",
+        "gone": facts,
+        "without_alerts": True,
+    }
     return render(request, "errors/deleted_session.html", shown, status=error.status)
 
 
@@ -191,7 +197,7 @@ _FORMS: Final = {
     "settings_invite": ("settings", "members"),
     "settings_make_key": ("settings", "keys"),
     "compression_rule": ("settings", "compression"),
-    "set_evidence_anchors": ("settings", "evidence-key"),
+    "set_evidence_anchors": ("evidence_key", ""),
     "settings_test_model": ("settings_models", ""),
     "settings_set_provider_key": ("settings_models", "keys"),
     "settings_add_model_server": ("settings_models", "servers"),

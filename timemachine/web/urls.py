@@ -5,9 +5,9 @@ from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
 from timemachine.web.comparisons.views import compare, comparisons
-from timemachine.web.insights.views import costs, patterns, recall, search, training
+from timemachine.web.insights.views import costs, go, patterns, recall, search, training
 from timemachine.web.knowledge.views import collections, files, frames
-from timemachine.web.replays.views import continuations, replays, suites, sweeps
+from timemachine.web.replays.views import continuations, lists, replays, suites, sweeps
 from timemachine.web.sessions.views import (
     annotations,
     erasures,
@@ -20,7 +20,7 @@ from timemachine.web.sessions.views import (
     work,
 )
 from timemachine.web.settings.views import members, models, project, redaction, retention, settings, sign_in
-from timemachine.web.sharing.views import seals, shared, shares
+from timemachine.web.sharing.views import log_and_key, seals, shared, shares
 
 
 class SessionId(StringConverter):
@@ -160,6 +160,7 @@ urlpatterns = [
     path("training/", training.training, name="training"),
     path("training/pairs.jsonl", training.file, name="training_file"),
     # --- search
+    path("go/", go.go, name="go"),
     path("search/", search.search, name="search"),
     # --- recall
     path("recall/", recall.recall, name="recall"),
@@ -175,8 +176,10 @@ urlpatterns = [
     path("sessions/<str:id>/steps/<int:sequence>/trial/", replays.trial, name="trial"),
     path("sessions/<str:id>/where/", replays.where_is_it, name="where"),
     path("sessions/<str:id>/sweep/", sweeps.launch, name="sweep_form"),
+    path("sweeps/", lists.sweeps, name="sweeps"),
     path("sweeps/<str:id>/", sweeps.sweep, name="sweep"),
     path("sweeps/<str:id>/cancel/", sweeps.cancel, name="cancel_sweep"),
+    path("replays/", lists.replays, name="replays"),
     path("replays/<str:id>/", replays.replay, name="replay"),
     path("replays/<str:id>/continue/", continuations.go_on, name="go_on"),
     path("replays/<str:id>/cancel/", replays.cancel, name="cancel_replay"),
@@ -210,9 +213,10 @@ urlpatterns = [
     path("erasures/<str:id>/", erasures.erasure, name="erasure"),
     path("erasures/<str:id>/confirm/", erasures.confirm, name="confirm_erasure"),
     *evidence,
-    path("settings/evidence-log.zip", seals.bundle_of_log, name="log_bundle"),
-    path("settings/evidence-key/", seals.replace_key, name="replace_evidence_key"),
-    path("settings/evidence-anchors/", project.set_anchors, name="set_evidence_anchors"),
+    path("evidence/", log_and_key.evidence_key, name="evidence_key"),
+    path("settings/evidence-log.zip", log_and_key.bundle_of_log, name="log_bundle"),
+    path("settings/evidence-key/", log_and_key.replace_key, name="replace_evidence_key"),
+    path("settings/evidence-anchors/", log_and_key.set_anchors, name="set_evidence_anchors"),
     path("tm_verify.py", seals.verifier, name="verifier"),
     # --- share links
     path("shares/", shares.shares, name="shares"),

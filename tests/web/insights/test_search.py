@@ -181,7 +181,7 @@ def test_the_number_of_queries_does_not_grow_with_hits(
 
 
 @pytest.mark.browser
-def test_the_slash_key_opens_the_search_and_focuses_its_field(
+def test_one_box_searches_and_goes_to_places_by_keyboard(
     transactional_db: None, live_server: LiveServer, chromium: Browser, project: Project, operator: Client
 ) -> None:
     context = chromium.new_context()
@@ -191,8 +191,10 @@ def test_the_slash_key_opens_the_search_and_focuses_its_field(
     page = context.new_page()
     page.goto(f"{live_server.url}/suites/")
     page.keyboard.press("/")
-    page.wait_for_url("**/search/", wait_until="load")
-    page.locator("#q:focus").wait_for()
+    page.locator("#find:focus").wait_for()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.locator("#find:focus").wait_for()
     page.keyboard.type("gateway")
     page.keyboard.press("Enter")
     page.wait_for_url("**/search/?q=gateway*", wait_until="load")

@@ -176,15 +176,15 @@ def test_an_administrator_sets_the_external_witness_of_the_log(
     administrator, address = browser_of(project, ADMIN), "/settings/evidence-anchors/"
     anchors = {"witness": "http://127.0.0.1:1/add", "timestamp": ""}
     assert operator.post(address, anchors).status_code == 403
-    assert "nobody outside this server knows" in operator.get("/settings/").text
+    assert "nobody outside this server knows" in operator.get("/evidence/").text
     refused = administrator.post(address, {"witness": "<b>", "timestamp": ""})
     assert (refused.status_code, "is not an address of a witness" in refused.text) == (422, True)
     assert administrator.post(address, {"witness": "x" * 600}).status_code == 422
-    assert administrator.post(address, anchors)["Location"] == "/settings/#evidence-key"
-    assert "accepted nothing yet" in operator.get("/settings/").text
-    assert key_for_witness(project) in html.unescape(administrator.get("/settings/").text)
+    assert administrator.post(address, anchors)["Location"] == "/evidence/"
+    assert "accepted nothing yet" in operator.get("/evidence/").text
+    assert key_for_witness(project) in html.unescape(administrator.get("/evidence/").text)
     Anchor.objects.update(size=1_234, taken_at=now(), error="It answered <b>with</b> 500.", failed_at=now())
-    shown = operator.get("/settings/").text
+    shown = operator.get("/evidence/").text
     assert "the log's first 1,234 entries" in html.unescape(shown)
     assert "answered &lt;b&gt;with" in shown
     administrator.post(address, {"witness": "", "timestamp": ""})
@@ -193,16 +193,16 @@ def test_an_administrator_sets_the_external_witness_of_the_log(
 
 def test_only_an_administrator_replaces_the_key(project: Project, operator: Client) -> None:
     administrator, before = browser_of(project, ADMIN), key_in_use(project).fingerprint
-    assert before in operator.get("/settings/").text
+    assert before in operator.get("/evidence/").text
     assert operator.post("/settings/evidence-key/").status_code == 403
     assert operator.get("/settings/evidence-log.zip").status_code == 403
     assert administrator.get("/settings/evidence-log.zip").status_code == 409
     assert operator.get("/settings/evidence-key/").status_code == 403
     assert before in administrator.get("/settings/evidence-key/").text
     assert key_in_use(project).fingerprint == before
-    assert administrator.post("/settings/evidence-key/")["Location"] == "/settings/"
+    assert administrator.post("/settings/evidence-key/")["Location"] == "/evidence/"
     assert key_in_use(project).fingerprint != before
-    shown = operator.get("/settings/").text
+    shown = operator.get("/evidence/").text
     assert key_in_use(project).fingerprint in shown
     assert before in shown[shown.index("Earlier keys") :]
 

@@ -66,6 +66,11 @@ def replay_of(project: Project, replay_id: str | UUID) -> Replay:
     return row_of(Replay.objects.filter(project=project).select_related("session"), replay_id, missing)
 
 
+def replays_in(project: Project) -> QuerySet[Replay]:
+    """Return the project's replays with their sessions, newest first."""
+    return Replay.objects.filter(project=project).select_related("session").order_by("-id")
+
+
 def replays_of(session: Session) -> QuerySet[Replay]:
     """Return the session's replays, newest first."""
     return Replay.objects.filter(session=session).order_by("-created_at")

@@ -17,6 +17,11 @@ def sweep_of(project: Project, sweep_id: str | UUID) -> Sweep:
     return row_of(Sweep.objects.filter(project=project).select_related("session"), sweep_id, missing)
 
 
+def sweeps_in(project: Project) -> QuerySet[Sweep]:
+    """Return the project's sweeps with their sessions, newest first."""
+    return Sweep.objects.filter(project=project).select_related("session").order_by("-id")
+
+
 def sweeps_of(session: Session) -> QuerySet[Sweep]:
     """Return the session's sweeps, newest first."""
     return Sweep.objects.filter(session=session).select_related("session").order_by("-id")

@@ -1,4 +1,4 @@
-"""Settings of the project, for administrators: its name, other projects, the answer cache, the log's anchors, compression, the demo."""
+"""Settings of the project, for administrators: its name, other projects, the answer cache, compression, the demo."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -8,9 +8,8 @@ from django.views.decorators.http import require_POST
 
 from timemachine.core.accounts.commands import projects
 from timemachine.core.accounts.models import ADMIN, OPERATOR
-from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.numbers import counted
-from timemachine.evidence.log.anchors import KINDS, set_anchor
 from timemachine.jobs.queue import enqueue
 from timemachine.management.demo import commands as demo
 from timemachine.recording.annotations.significance import compression
@@ -18,7 +17,7 @@ from timemachine.recording.answering import cache as answer_cache
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, post_view, switch_project
 from timemachine.web.http import page, see_other
-from timemachine.web.settings.forms.accounts import AnchorsForm, CompressionForm, NewProjectForm, ProjectForm
+from timemachine.web.settings.forms.accounts import CompressionForm, NewProjectForm, ProjectForm
 from timemachine.web.settings.views.settings import settings_page
 
 STEP_THAT_WENT_WRONG = 2
@@ -71,21 +70,6 @@ def empty_answer_cache(request: HttpRequest, access: Access) -> HttpResponse:
         request, f"{counted(removed, 'answer')} removed from the cache. Recorded sessions do not change."
     )
     return see_other("settings", part="answer-cache")
-
-
-@post_view(ADMIN)
-def set_anchors(request: HttpRequest, access: Access) -> HttpResponse:
-    """Save the URLs of the log's witness and timestamp authority; an invalid one is reported, and the other is saved."""
-    form = AnchorsForm(request.POST)
-    for kind in KINDS if form.is_valid() else ():
-        try:
-            set_anchor(access.project, kind, form.cleaned_data[kind], by=access.user.email)
-        except InvalidInput as why:
-            form.add_error(kind, why.message)
-    if form.errors:
-        return settings_page(request, access, anchors_form=form)
-    messages.success(request, "Witness and timestamp authority saved.")
-    return see_other("settings", part="evidence-key")
 
 
 @post_view(ADMIN)

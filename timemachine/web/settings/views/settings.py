@@ -17,8 +17,6 @@ from timemachine.core.accounts.commands import people
 from timemachine.core.accounts.models import User
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotSignedIn, TooManyRequests
-from timemachine.evidence.log.anchors import anchors_of, key_for_witness
-from timemachine.evidence.log.keys import earlier_keys, key_in_use
 from timemachine.recording.annotations.significance.compression import rule_of
 from timemachine.recording.answering.cache import status_of
 from timemachine.web import shown_once
@@ -124,19 +122,14 @@ def _of_member(request: HttpRequest, access: Access) -> dict[str, object]:
         "theme": request.COOKIES.get("tm_theme", ""),
         "cache": status_of(access.project),
         "compression_rule": rule_of(access.project),
-        "evidence_key": key_in_use(access.project),
-        "earlier_keys": earlier_keys(access.project),
-        "anchors": anchors_of(access.project),
         "others": [one for one in access.memberships if one != access.membership],
     }
 
 
 def _of_administrator(access: Access) -> dict[str, object]:
-    rule, anchors = rule_of(access.project), anchors_of(access.project)
+    rule = rule_of(access.project)
     return {
         "compression_form": forms.CompressionForm(initial={"days": rule and rule.days}),
-        "anchors_form": forms.AnchorsForm(initial={kind: anchor.url for kind, anchor in anchors.items()}),
-        "witness_key": key_for_witness(access.project),
         "project_form": forms.ProjectForm(initial={"name": access.project.name}),
         "new_project_form": forms.NewProjectForm(),
         "members": queries.members_of(access.project),

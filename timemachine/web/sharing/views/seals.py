@@ -3,29 +3,27 @@
 from typing import Final
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from timemachine.core.accounts.models import ADMIN, OPERATOR
+from timemachine.core.accounts.models import OPERATOR
 from timemachine.evidence import commands
-from timemachine.evidence.bundles.downloads import KINDS, download_bundle, zip_response
-from timemachine.evidence.log import keys, project_log
+from timemachine.evidence.bundles.downloads import KINDS, download_bundle
+from timemachine.evidence.log import keys
 from timemachine.evidence.log.anchors import first_confirmations
 from timemachine.evidence.models import Seal, SealCheckpoint
 from timemachine.evidence.queries import checkpoints_of, earlier_keys_of, with_is_cut
 from timemachine.evidence.sealing.comparison_subject import run_ended_at
 from timemachine.evidence.tasks import check_seal
 from timemachine.governance.deletion.erasure.queries import done_of
-from timemachine.governance.sharing import log
 from timemachine.governance.sharing.queries import ids_by_public_id
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
 from timemachine.verifier import program, program_sha256
-from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.access import Access, get_view, post_view
 from timemachine.web.http import page, see_other
 
 SHOWN_CHECKPOINTS: Final = 20
@@ -76,27 +74,11 @@ def bundle(_request: HttpRequest, access: Access, id: str, of: str) -> FileRespo
     return download_bundle(access.project, of, id)
 
 
-@get_view(ADMIN, fresh=True)
-def bundle_of_log(_request: HttpRequest, access: Access) -> FileResponse:
-    """Download the evidence of the project's log as a ZIP file."""
-    return zip_response("evidence-log.zip", lambda target: log.write_log(target, access.project))
-
-
 @require_safe
 def verifier(_request: HttpRequest) -> HttpResponse:
     """Download the verifier; it is public and needs no account."""
     headers = {"Content-Disposition": 'attachment; filename="tm_verify.py"'}
     return HttpResponse(program(), content_type="text/x-python; charset=utf-8", headers=headers)
-
-
-@form_view(ADMIN, fresh=True)
-def replace_key(request: HttpRequest, access: Access) -> HttpResponse:
-    """Explain replacing the signing key; POST replaces it."""
-    if request.method != "POST":
-        return page(request, "accounts/replace_evidence_key.html", key=keys.existing_key(access.project))
-    made = project_log.replace_key(access.project, by=access.user.email)
-    messages.success(request, f"New seals are signed by {made.fingerprint}.")
-    return see_other("settings")
 
 
 def _states(seal: Seal) -> list[SealCheckpoint]:
