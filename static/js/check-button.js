@@ -2,12 +2,13 @@
 for (const place of document.querySelectorAll("[data-check-here]")) {
   const button = place.querySelector("button");
   const status = place.querySelector("[role=status]");
-  place.hidden = false;
+  button.hidden = false;
   button.addEventListener("click", async () => {
     button.disabled = true;
     try {
       const { checkHere } = await import(place.dataset.program);
       await checkHere(place.dataset.checkHere, status, { subject: place.dataset.subject, key: place.dataset.key });
+      button.textContent = "Verify again";
     } catch (why) {
       status.textContent = `Nothing was checked: ${why.message}`;
     } finally {

@@ -624,25 +624,31 @@ async function leadsTo({ size, root }, leaf, index, path) {
 
 // `wanted` is the thing that the page shows, and the key that it names.
 export async function checkHere(address, place, wanted) {
-  const say = (words) => place.replaceChildren(line("p", words, "quiet"));
+  const say = (words) => place.replaceChildren(line("p", "Verifying…", "result-word"), line("p", words, "quiet"));
+  const nothing = (words) => finish(place, "none", line("p", "Nothing was checked", "result-word"), line("p", words));
   if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) {
-    say("Nothing was checked: browsers compute hashes only on pages loaded over https or from this machine.");
+    nothing("Browsers compute hashes only on pages loaded over https or from this machine.");
     return;
   }
   try {
     say("Downloading the evidence…");
     const answer = await fetch(address, { credentials: "same-origin", cache: "no-store" });
     if (answer.status === 429) {
-      say(`Nothing was checked and nothing is wrong: too many downloads of the evidence. Try again in ${answer.headers.get("Retry-After")} s.`);
+      nothing(`Nothing is wrong: there were too many downloads of the evidence. Try again in ${answer.headers.get("Retry-After")} s.`);
       return;
     }
     if (!answer.ok) throw new Error(`The evidence could not be downloaded (${answer.status})`);
     const check = await new Check(new Bundle(await answer.arrayBuffer()), say, wanted).run();
-    place.replaceChildren(...told(check));
+    finish(place, kindOf(check), ...told(check));
     document.body.dispatchEvent(new Event("checked"));
   } catch (why) {
-    place.replaceChildren(line("strong", "not verified", "verdict bad"), line("p", `${why.message}.`));
+    finish(place, "bad", line("p", "Not verified", "result-word"), line("p", `${why.message}.`));
   }
+}
+
+function finish(place, kind, ...parts) {
+  place.dataset.result = kind;
+  place.replaceChildren(...parts);
 }
 
 // The names of the counts; the first word takes the plural.
@@ -650,14 +656,26 @@ const COUNTED = { files: "file", signatures: "signature", records: "record", fie
 const MANY = { misfits: "fields that do not match" };
 const inWords = (name, count) => `${count.toLocaleString("en")} ${count === 1 ? COUNTED[name] : MANY[name] ?? COUNTED[name].replace(/^\w+/, "$&s")}`;
 
-function* told({ faults, unchecked, beside, counts, key, subject, shown, isSignerChecked }) {
-  if (faults.length) yield line("strong", `not verified: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}`, "verdict bad");
-  else if (unchecked.size) yield line("strong", "partly checked, no faults found", "verdict warn");
-  else if (!isSignerChecked) yield line("strong", "consistent, signer not checked", "verdict warn");
-  else yield line("strong", "verified in this browser", "verdict ok");
+// The result in one word, and in one sentence.
+const RESULTS = {
+  bad: ["Not verified", "The evidence differs from what was sealed. Do not rely on it."],
+  part: ["Partly checked", "No fault was found, but not everything could be checked here. Use tm_verify.py for the rest."],
+  open: ["Consistent, signer not checked", "No fault was found, but this page names no key to compare the signature with."],
+  ok: ["Verified", "The evidence is exactly what was sealed. Your browser checked it."],
+};
+
+function kindOf({ faults, unchecked, isSignerChecked }) {
+  if (faults.length) return "bad";
+  if (unchecked.size) return "part";
+  return isSignerChecked ? "ok" : "open";
+}
+
+function* told(check) {
+  const { faults, unchecked, beside, counts, key, subject, shown, isSignerChecked } = check;
+  const [word, sentence] = RESULTS[kindOf(check)];
+  yield line("p", faults.length ? `${word}: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}` : word, "result-word");
+  yield line("p", sentence);
   for (const each of shown) yield line("p", `${each}.`);
-  const counted = Object.entries(counts).filter(([, count]) => count);
-  yield line("p", `${counted.map(([name, count]) => inWords(name, count)).join(", ")}.`);
   if (faults.length) {
     const list = document.createElement("ul");
     list.className = "faults";
@@ -665,9 +683,17 @@ function* told({ faults, unchecked, beside, counts, key, subject, shown, isSigne
     if (faults.length > MOST_SHOWN) list.append(line("li", `and ${faults.length - MOST_SHOWN} more`));
     yield list;
   }
-  for (const what of [...unchecked, ...beside]) yield line("p", `Not checked: ${what}.`);
+  for (const what of unchecked) yield line("p", `Not checked: ${what}.`);
+  const details = document.createElement("details");
+  const counted = Object.entries(counts).filter(([, count]) => count);
   const named = isSignerChecked ? ", the key that this page names" : "";
-  yield line("p", `${subject}, signed by ${key}${named}. Compare it with the fingerprint you received through another channel.`, "quiet hash");
+  details.append(
+    line("summary", "What was checked, and what not"),
+    line("p", `${counted.map(([name, count]) => inWords(name, count)).join(", ")}.`),
+    ...beside.map((what) => line("p", `Not checked: ${what}.`)),
+    line("p", `${subject}, signed by ${key}${named}. Compare it with the fingerprint you received through another channel.`, "hash"),
+  );
+  yield details;
 }
 
 function line(tag, words, kind = "") {

@@ -119,8 +119,8 @@ def test_a_run_is_replayed_continued_and_shared_by_clicks(
     visitor.get_by_role("button", name="Open", exact=True).click()
     expect(visitor.locator("main")).to_contain_text("1 result supplied by a person")
     expect(visitor.locator("main")).to_contain_text("ask_clerk")
-    visitor.get_by_role("button", name="Check here").click()
-    expect(visitor.locator(".check-here [role=status]")).to_contain_text("verified in this browser")
+    visitor.locator("[data-check-here] button").click()
+    expect(visitor.locator("[data-check-here] [role=status]")).to_contain_text("Verified")
     auditor.close()
 
 

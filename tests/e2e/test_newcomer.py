@@ -106,24 +106,24 @@ def test_a_newcomer_records_replays_and_shares(
     opened = visitor.url
 
     # the shared evidence is checked in the visitor's browser, and a tampered download is detected
-    visitor.get_by_role("button", name="Check here").click()
-    status = visitor.locator(".check-here [role=status]")
-    expect(status).to_contain_text("verified in this browser")
+    visitor.locator("[data-check-here] button").click()
+    status = visitor.locator("[data-check-here] [role=status]")
+    expect(status).to_contain_text("Verified")
     expect(status).to_contain_text("3 fields withheld, 3 links between records")
     visitor.route("**/evidence.zip", lambda route: tampered(route, tmp_path))
-    visitor.get_by_role("button", name="Check here").click()
-    expect(status).to_contain_text("not verified: 2 faults")
+    visitor.locator("[data-check-here] button").click()
+    expect(status).to_contain_text("Not verified: 2 faults")
     expect(status).to_contain_text("replay record 2 output: It differs from the seal")
     expect(status).to_contain_text("replay/disclosed.jsonl: The file differs from the signed one")
     expect(status).to_contain_text("3 fields withheld, 1 field that does not match")
     visitor.unroute("**/evidence.zip")
     visitor.route("**/evidence.zip", longer)
-    visitor.get_by_role("button", name="Check here").click()
+    visitor.locator("[data-check-here] button").click()
     expect(status).to_contain_text("After its end there is 1 byte not covered by any file or signature")
     visitor.unroute("**/evidence.zip")
     place = visitor.locator("[data-check-here]")
     place.evaluate("place => { place.dataset.subject = 'session/01a'; place.dataset.key = 'ed25519:0'; }")
-    visitor.get_by_role("button", name="Check here").click()
+    visitor.locator("[data-check-here] button").click()
     expect(status).to_contain_text("This is evidence of something else, the replay")
     expect(status).to_contain_text("but this page names ed25519:0")
 
@@ -142,7 +142,7 @@ def test_a_newcomer_records_replays_and_shares(
     expect(visitor.locator("#sealed-at")).to_contain_text(
         "downloading the evidence signs a state of exactly this"
     )
-    visitor.get_by_role("button", name="Check here").click()
+    visitor.locator("[data-check-here] button").click()
     expect(visitor.locator("#sealed-at")).not_to_contain_text("including records that are not shown")
     auditor.close()
 

@@ -28,6 +28,7 @@ CHECK: Final = """async (key) => {
   const { checkHere } = await import("/check-here.js");
   const place = document.querySelector("main");
   await checkHere("/evidence.zip", place, { key });
+  for (const details of place.querySelectorAll("details")) details.open = true;
   return place.innerText;
 }"""
 pytestmark = pytest.mark.django_db  # for the fixture only
@@ -76,7 +77,7 @@ def browser_report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checks]
 @pytest.mark.parametrize("of", ["session", "replay", "comparison"])
 def test_an_untouched_bundle_is_verified(made: Made, browser_report: Checks, of: str) -> None:
     found = browser_report(unpacked(getattr(made, of)), made.key)
-    assert found.startswith("verified in this browser")
+    assert found.startswith("Verified")
     assert "fault" not in found
     assert f"signed by {made.key}, the key that this page names" in found
 
@@ -87,7 +88,7 @@ def test_a_bundle_signed_again_with_another_key_is_consistent_but_never_verified
     files, forger = unpacked(made.session), Forger()
     forger.seal(files)
     found = browser_report(files)
-    assert found.startswith("consistent, signer not checked")
+    assert found.startswith("Consistent, signer not checked")
     assert "anyone can sign a bundle with a key of their own" in found
     assert f"It is signed by the key {forger.key}, but this page names {made.key}" in browser_report(
         files, made.key
@@ -100,7 +101,7 @@ def test_a_statement_signed_by_a_key_that_replaced_none_of_the_others_is_a_fault
     files, forger = unpacked(made.session), Forger()
     forger.seal(files, states=False)
     found = browser_report(files)
-    assert found.startswith("not verified")
+    assert found.startswith("Not verified")
     assert f"It is signed by {made.key}, and statement.json by {forger.key}: no entry of the log" in found
 
 
@@ -115,7 +116,7 @@ def test_the_status_and_times_in_the_statement_are_the_sealed_ones(
         files, forger = unpacked(made.session), Forger()
         forger.seal(files, of_session(about))
         found = browser_report(files, forger.key)
-        assert found.startswith("not verified: 1 fault")
+        assert found.startswith("Not verified: 1 fault")
         assert says in found
 
 
@@ -127,7 +128,7 @@ def test_a_step_repeats_exactly_the_record_that_it_names(made: Made, browser_rep
     one = next(index for index in links if links[index] != links[other])
     reseal(files, of, forger, {one: links[other], other: links[one]})
     found = browser_report(files)
-    assert found.startswith("not verified: 2 faults")
+    assert found.startswith("Not verified: 2 faults")
     for index in (one, other):
         assert f"{of} record {index}: It claims to repeat something different" in found
 
@@ -190,7 +191,7 @@ def test_an_undisclosed_field_without_withholding_is_a_fault(made: Made, browser
     assert "1 field that does not match" in found
     forger.seal(files, in_first_tree(withholds=True))
     found = browser_report(files, forger.key)
-    assert found.startswith("verified in this browser")
+    assert found.startswith("Verified")
     assert "1 field withheld" in found
 
 
@@ -202,6 +203,6 @@ def test_an_erasure_reported_only_by_the_server_is_not_fully_verified(
     erasure = {"fields": 1, "last": "2026-11-23T08:00:00Z"}
     Forger().seal(files, in_first_tree(withholds=True, erased=erasure))
     found = browser_report(files)
-    assert found.startswith("partly checked, no faults found")
+    assert found.startswith("Partly checked")
     assert "1 field erased permanently" in found
     assert "reported by the server, without a tombstone" in found

@@ -261,8 +261,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
     ),
     SealCheckpoint: Decision(
         read_models=(SharedSeal,),
-        shown=_names("at key"),
-        shown_as={"root": (SharedEarlierSeal, "root")},
+        shown=_names("at key root"),
         not_shown=_names("id seal size state signed log_index cut_for"),
     ),
     SealCheck: Decision(

@@ -98,5 +98,5 @@ def test_a_download_has_its_usual_content(project: Project, session: Session) ->
 def test_the_check_page_reports_that_it_has_to_wait_and_reports_no_fault() -> None:
     program = CHECK_HERE.read_text()
     waits = program.index("answer.status === 429")
-    assert waits < program.index("not verified", waits)
+    assert waits < program.index("Not verified", waits)
     assert "Retry-After" in program[waits : waits + 300]

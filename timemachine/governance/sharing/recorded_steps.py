@@ -1,7 +1,7 @@
 """The recorded steps of one session, as far as a link shows them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from django.db.models import Q, QuerySet
@@ -12,6 +12,7 @@ from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.read_models.rows import SharedRow, SharedRows, shared_place, shared_row
 from timemachine.governance.sharing.read_models.seals import SharedDeletion, SharedErasure
+from timemachine.governance.sharing.read_models.states import SharedState, shared_use
 from timemachine.governance.sharing.read_models.steps import (
     SharedOrigin,
     SharedStep,
@@ -31,9 +32,19 @@ from timemachine.recording.timeline.provenance import origin_of
 from timemachine.recording.timeline.pure.nesting import REACH, Row, nest
 from timemachine.recording.timeline.rows import rows_of
 from timemachine.recording.timeline.schemas.actions import with_everything
+from timemachine.recording.timeline.state import (
+    MESSAGE_BYTES,
+    StateMessage,
+    messages_in,
+    messages_of,
+    uncounted_messages,
+)
 from timemachine.recording.timeline.step import FIRST_BYTES, Step, step
+from timemachine.recording.usage.queries import frames_first_used, frames_used_through, totals_through
 
 PAGE: Final = 200
+MOST_MESSAGES: Final = 20
+MOST_FRAMES: Final = 20
 PAYLOADS: Final = ("input", "output", "source")
 
 
@@ -91,6 +102,27 @@ class RecordedSteps:
         visible = Visible(through=self.last, redacted=self.redactor.document)
         return visible_request(self._whole(sequence), messages, visible)
 
+    def state(self, sequence: int) -> SharedState:
+        """Return the state after a step. `actions` are all up to the `last`."""
+        until = self.actions.filter(sequence__lte=sequence)
+        totals = totals_through(self.session, sequence)
+        messages = messages_of(until, MOST_MESSAGES)
+        used = frames_used_through(self.session, sequence, MOST_FRAMES)
+        if self.redactor.rules is not None:
+            named = {each.sequence for each in messages} | {each.sequence for each in used}
+            documents = {each: self._documents(each) for each in named}
+            messages = [self._message(each, *documents[each.sequence]) for each in messages]
+        else:
+            documents = {}
+        return SharedState(
+            sequence=sequence,
+            totals=totals,
+            messages=messages,
+            message_count=messages_in(totals) + uncounted_messages(until),
+            frames_used=[shared_use(each, documents.get(each.sequence)) for each in used],
+            frames_used_count=frames_first_used(self.session, 0, sequence).count(),
+        )
+
     def document(self, sequence: int) -> JsonObject:
         """Return one complete step in the form of the API."""
         return self.redactor.document(recorded_document(self._whole(sequence), self.session.id))
@@ -120,6 +152,15 @@ class RecordedSteps:
             children=children,
             origin=self._origin(named),
         )
+
+    def _documents(self, sequence: int) -> tuple[JsonObject, JsonObject]:
+        """Return a step in the form of the API before and after redaction."""
+        before = recorded_document(self._whole(sequence), self.session.id)
+        return before, self.redactor.document(before)
+
+    def _message(self, message: StateMessage, before: JsonObject, after: JsonObject) -> StateMessage:
+        head = shared_head(message.text, before[message.field], after[message.field], MESSAGE_BYTES)
+        return message if head is None else replace(message, text=head)
 
     def _origin(self, named: JsonObject | None) -> SharedOrigin | None:
         """Return the origin of a cached answer. An empty `named` is an origin that is withheld."""

@@ -24,6 +24,7 @@ from timemachine.governance.sharing.boundaries import (
 from timemachine.governance.sharing.comparison_scope import ComparisonScope
 from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
 from timemachine.governance.sharing.pure.token import link_not_valid
+from timemachine.governance.sharing.read_models.contents import SharedContents, contents_of
 from timemachine.governance.sharing.read_models.continuations import SharedContinuation, shared_continuation
 from timemachine.governance.sharing.read_models.links import (
     SharedLink,
@@ -49,6 +50,7 @@ from timemachine.governance.sharing.read_models.seals import (
     SharedKey,
     SharedSeal,
 )
+from timemachine.governance.sharing.read_models.states import SharedState
 from timemachine.governance.sharing.read_models.steps import SharedPayload, SharedStep, shared_payload
 from timemachine.governance.sharing.recorded_steps import PAGE, RecordedSteps
 from timemachine.governance.sharing.redactor import Redactor
@@ -117,6 +119,16 @@ class Scope:
     def context_steps(self, sequence: int) -> list[SharedStep]:
         """Return the steps with the passages of a find or ask: itself, or else the finds inside it."""
         return self._recorded().context_steps(sequence)
+
+    def contents(self) -> SharedContents:
+        """Return the parts of a session's timeline and its first failed steps. One query."""
+        return contents_of(self._actions(), self._last(SESSION))
+
+    def state(self, sequence: int) -> SharedState:
+        """Return the state of a session after one of its steps."""
+        if not self._actions().filter(sequence=sequence).exists():
+            raise link_not_valid()
+        return replace(self._recorded(), last=self._last(SESSION)).state(sequence)
 
     def request(self, sequence: int, messages: int) -> FrozenRequest:
         """Return the request of a model call of a session, with this many of its latest messages.

@@ -88,6 +88,7 @@ def _shared(sealed: Sealed, records: int) -> SharedSeal | None:
         key=state.key.fingerprint,
         own=state == own,
         own_at=own.at if own else None,
+        root=own.root_hex if own else None,
         records=records,
         left=max(records - newest.size, 0),
         checked_at=check.finished_at if check else None,

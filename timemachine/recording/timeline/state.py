@@ -28,10 +28,11 @@ FRAME: Final = ("number", "version", "title", "valid_from", "valid_until", "ende
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateMessage:
-    """A message, or a question or answer of an ask: its role, its step, and how it begins."""
+    """A message, or a question or answer of an ask: its role, its step, the field of it, and how it begins."""
 
     sequence: int
     role: str | None
+    field: str
     text: Head
 
 
@@ -154,18 +155,19 @@ def messages_of(actions: QuerySet[Action], most: int) -> list[StateMessage]:
         [payload for action in latest for payload in (action.input_id, action.output_id)], MESSAGE_BYTES
     )
     return [
-        StateMessage(sequence=action.sequence, role=role, text=found[payload])
+        StateMessage(sequence=action.sequence, role=role, field=field, text=found[payload])
         for action in latest
-        for role, payload in _turns(action)
-        if payload is not None
+        for role, field in _turns(action)
+        if (payload := getattr(action, f"{field}_id")) is not None
     ]
 
 
-def _turns(action: Action) -> list[tuple[str | None, int | None]]:
+def _turns(action: Action) -> list[tuple[str | None, str]]:
+    """Return who said what is in which fields of a message or ask."""
     if action.kind == "ask":
         failed = action.error_type is not None  # text written before a failure is not an answer
-        return [("user", action.input_id), ("agent", None if failed else action.output_id)]
-    return [(action.role, action.output_id or action.input_id)]
+        return [("user", "input"), *([] if failed else [("agent", "output")])]
+    return [(action.role, "input" if action.output_id is None else "output")]
 
 
 def between(session: Session, first: Action | None, last: Action) -> Between:

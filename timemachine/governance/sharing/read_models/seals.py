@@ -14,6 +14,8 @@ class SharedSeal:
     the last check. Otherwise it is the state that was checked, or the newest, with more records; `own_at` is
     then when the evidence's own state was signed, None until the first download signs it.
 
+    `root` is the root hash of that own state, None until it is signed.
+
     `result` is the result of the last check, `intact` or `altered`; None without one. It covers the complete
     session, replay or comparison, even if the link shows a part; `checked_records` is how many records there
     were, if fewer than the link shows. `erased_since` is whether something was erased after the check.
@@ -28,6 +30,7 @@ class SharedSeal:
     erased_since: bool = False
     own: bool = True
     own_at: datetime | None = None
+    root: str | None = None
     checked_records: int | None = None
 
 

@@ -52,7 +52,7 @@ from timemachine.web.sharing.presenters.replayed_steps import finding, replayed_
 from timemachine.web.sharing.visitors import for_visitors, grant_held, let_in, scope_of
 
 FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "after")
-TABS: Final = ("action", "context", "raw")
+TABS: Final = ("action", "state", "context", "raw")
 PARTS: Final = ("steps", "step")
 SHOWN_STEPS: Final = 200
 
@@ -200,10 +200,12 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     }
     if state.tab == "context" and found.action.kind == MODEL_CALL:
         context["model_request"] = _model_request(scope, sequence, state)
+    if state.tab == "state":
+        context["state"] = scope.state(sequence)
     if state.tab == "raw":
         context["raw"] = json_excerpt(scope.document(sequence), state.first_bytes)
     if requested_part(request, PARTS) != "step":
-        context |= _outcome(scope) | {"window": scope.rows(sequence)}
+        context |= _outcome(scope) | {"window": scope.rows(sequence), "contents": scope.contents()}
     return page(request, "shares/session.html", context, parts=PARTS)
 
 
