@@ -97,24 +97,27 @@
     else if (below > 0) box.scrollTop += below;
   }
 
-  function select(step) {
-    const sequence = step.dataset.sequence;
+  function select(sequence) {
     const chosen = row(sequence);
     const focused = document.activeElement?.closest?.(".row");
     const elsewhere = jumping !== null; // the rows of another place are loading and will replace these
     clearTimeout(settling);
-    for (const link of all(".row > [aria-current]")) link.removeAttribute("aria-current");
     if (!chosen || elsewhere) {
+      for (const link of all(".row > [aria-current]")) link.removeAttribute("aria-current");
       refocus = Boolean(focused);
       following = 2;
       jumping = place = null;
       fetchRows(here({ step: sequence }));
       return;
     }
-    const link = one("a", chosen);
-    link.setAttribute("aria-current", "step");
+    highlight(chosen);
+    if (focused) one("a", chosen).focus({ preventScroll: true });
+  }
+
+  function highlight(chosen) {
+    for (const link of all(".row > [aria-current]")) link.removeAttribute("aria-current");
+    one("a", chosen).setAttribute("aria-current", "step");
     intoView(chosen, "near");
-    if (focused) link.focus({ preventScroll: true });
   }
 
   function announce(step) {
@@ -290,6 +293,117 @@
     zoom(...moves[event.key]);
   });
 
+  // --- stepping: the position is counted here, so no key is lost while a step is loading. One request is under way at a
+  // time; then the step that the keys have reached is fetched, without those in between.
+
+  const QUIET = 100; // ms: a slow step is fetched when no key was pressed for so long
+  const BESIDE = { j: 1, k: -1 };
+  const STEP_LINKS = ":is(.navigator, .same-kind) a";
+  const isQuick = (since) => performance.now() - since < QUIET;
+  const loaded = () => Number(document.getElementById("navigator").dataset.at);
+  const current = () => heading ?? document.getElementById("step")?.dataset.sequence;
+  let heading = null; // the step that the keys have reached, until it is shown
+  let owed = []; // keys whose steps only the server knows
+  let request = null; // the one under way
+  let began = 0;
+  let pressed = 0;
+  let resuming = 0;
+  let passing = false;
+
+  // Null if only the server knows it; the same step at either end.
+  function beside(from, key) {
+    const { first, last } = document.getElementById("navigator").dataset;
+    if (first) {
+      const to = from + BESIDE[key];
+      const end = Math.min(last || Infinity, document.getElementById("goto").max);
+      return to < Number(first) || to > end ? from : to;
+    }
+    const chosen = counted() && row(from);
+    if (!chosen) return null;
+    const next = key === "j" ? chosen.nextElementSibling : chosen.previousElementSibling;
+    if (!next) return from;
+    return next.matches(".row") ? Number(next.id.slice(1)) : null;
+  }
+
+  function head(sequence) {
+    heading = sequence;
+    document.getElementById("goto").value = sequence;
+    point(sequence);
+    if (row(sequence)) highlight(row(sequence));
+  }
+
+  document.addEventListener(
+    "click",
+    (event) => {
+      const link = event.target.closest?.(`${STEP_LINKS}[data-key]`);
+      if (!link || passing || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      const { key } = link.dataset;
+      const countable = key in BESIDE && !owed.length && document.getElementById("step");
+      const to = countable ? beside(heading ?? loaded(), key) : null;
+      pressed = performance.now();
+      if (to === null && !request && heading === null) return; // the link knows
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      to === null ? owed.push(key) : head(to);
+      if (request) return;
+      if (resuming) resume();
+      else proceed();
+    },
+    true,
+  );
+
+  function resume() {
+    clearTimeout(resuming);
+    resuming = setTimeout(proceed, QUIET);
+  }
+
+  function proceed() {
+    clearTimeout(resuming);
+    resuming = 0;
+    if (heading === loaded()) heading = null;
+    const key = heading === null ? owed.shift() : heading > loaded() ? "j" : "k";
+    if (!key) return;
+    const link = one(`${STEP_LINKS}[data-key="${key}"][hx-get]`);
+    if (!link) {
+      heading = null;
+      proceed();
+      return;
+    }
+    if (heading !== null) {
+      const address = new URL(link.href);
+      address.searchParams.set("step", heading);
+      link.setAttribute("hx-get", address.search);
+      link.href = `${address.search}#s${heading}`;
+    }
+    passing = true;
+    window.htmx?.process(link);
+    link.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })); // click() does nothing during a click
+    passing = false;
+  }
+
+  document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+    if (!["step", "timeline"].includes(ctx.target?.id)) return;
+    if (!ctx.sourceElement?.matches?.(STEP_LINKS)) {
+      heading = null;
+      owed = [];
+    }
+    request = ctx;
+    began = performance.now();
+  });
+  document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+    if (ctx !== request) return;
+    request = null;
+    const asked = Number(new URL(ctx.request.action, location.href).searchParams.get("step"));
+    if (asked !== loaded()) {
+      const lost = heading !== null;
+      heading = null;
+      owed = [];
+      if (lost) select(loaded());
+      if (lost) point(loaded());
+    } else if (isQuick(began) || (!owed.length && heading === loaded())) proceed();
+    else if (heading !== null || owed.length) resume();
+  });
+
   // --- play: one step after another, as if someone pressed Next
 
   let playing = 0;
@@ -310,7 +424,7 @@
     }
     button.textContent = button.dataset.stop;
     playing = setInterval(() => {
-      const next = one('.navigator a[data-key="j"]');
+      const next = one('.navigator a[data-key="j"][hx-get]');
       if (next && !document.hidden) next.click();
       else if (!next) stop();
     }, 1000 / Number(document.getElementById("speed").value));
@@ -345,7 +459,7 @@
 
   function arrived(added) {
     stretch();
-    const selected = document.getElementById("step")?.dataset.sequence;
+    const selected = current();
     const present = row(selected);
     if (present) one("a", present).setAttribute("aria-current", "step"); // rows that were removed come back without it
     const chosen = following && present;
@@ -379,14 +493,14 @@
     const fresh = added.find((node) => node.matches(".row, #steps"));
     if (fresh) arrived(fresh);
     const step = added.find((node) => node.id === "step");
-    if (step) select(step);
+    if (step) select(current());
     if (fresh || step) keepPlace(); // measured before anything else is written: the page is laid out once
     if (step) {
       document.getElementById("no-step")?.remove(); // the message about the previous URL
       if (step.dataset.sequence !== shown) one(".detail").scrollTop = 0;
-      announce(step);
+      if (heading === null || heading === Number(step.dataset.sequence)) announce(step);
       shown = step.dataset.sequence;
-      point(Number(shown));
+      point(Number(current()));
     }
     if (fresh || step) frame();
   }).observe(document.documentElement, { childList: true, subtree: true });

@@ -35,7 +35,7 @@ document.addEventListener("keydown", (event) => {
   const control = controls.find((each) => each.checkVisibility()) ?? controls[0];
   if (!control) return;
   event.preventDefault();
-  if (event.repeat && one(".htmx-request")) return; // a key held down continues when the last step has arrived
+  if (event.repeat && !"jk".includes(event.key) && one(".htmx-request")) return; // a key held down continues when the last step has arrived
   if (typing(control)) {
     control.focus();
     control.select();

@@ -38,6 +38,18 @@ SCROLLED_MEANWHILE = """new MutationObserver(changes => {
 READING = 150
 """A step shown for this many milliseconds counts as read (js/ahead.js)."""
 
+PRESS = """(key => document.body.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true})))"""
+
+NORMAL = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+
+TAPS = f"""async taps => {{
+    for (let tap = 0; tap < taps; tap++) {{
+        {PRESS}("j");
+        await new Promise(done => setTimeout(done, 60));
+    }}
+}}"""
+"""Presses J that many times, every 60 ms."""
+
 HURRY = """until => new Promise(done => {
     const shown = () => Number(document.getElementById("step")?.dataset.sequence);
     const press = () => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true, cancelable: true}));
@@ -320,6 +332,32 @@ def test_a_key_selects_its_step_while_rows_elsewhere_are_loading(desktop: Page, 
     held[0].continue_()
     expect_selected(desktop, 2001)
     expect(desktop.locator("#s2001")).to_be_in_viewport()
+
+
+def test_twenty_taps_on_a_slow_connection_move_twenty_steps(
+    desktop: Page, session: str, requested: list[str]
+) -> None:
+    slow = desktop.context.new_cdp_session(desktop)
+    slow.send("Network.enable")
+    for address, last in ((f"{session}?step=3000", 3020), (f"{session}?filter=kind:message&step=3002", 3062)):
+        slow.send("Network.emulateNetworkConditions", NORMAL)
+        desktop.goto(address)
+        desktop.wait_for_timeout(2 * READING)
+        requested.clear()
+        slow.send("Network.emulateNetworkConditions", NORMAL | {"latency": 350})
+        desktop.evaluate(TAPS, 20)
+        expect(desktop.locator("#goto")).to_have_value(str(last))
+        expect(desktop.locator(f"#s{last} > [aria-current=step]")).to_be_in_viewport()
+        expect_selected(desktop, last)
+        expect(desktop).to_have_url(re.compile(f"step={last}"))
+        assert len(requested) < 10
+
+
+def test_keys_whose_steps_only_the_server_knows_are_kept_too(desktop: Page, session: str) -> None:
+    desktop.goto(f"{session}?step=3000")
+    desktop.evaluate("for (const key of 'JJkjJ') press(key)".replace("press", PRESS))
+    expect_selected(desktop, 3009)
+    expect(desktop.locator("#goto")).to_have_value("3009")
 
 
 def test_fast_stepping_adds_one_history_entry_for_the_last_step(desktop: Page, session: str) -> None:

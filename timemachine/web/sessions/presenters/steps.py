@@ -158,7 +158,9 @@ def step_link(context: Context, words: str, sequence: int | None, key: str, arro
     """Return a link to another step with its shortcut; a disabled one if there is no such step."""
     if sequence is None:
         return format_html(
-            '<a class="button step-link" role="link" aria-disabled="true">{}</a>', _arrowed(words, arrow)
+            '<a class="button step-link" role="link" aria-disabled="true" data-key="{}">{}</a>',
+            key,
+            _arrowed(words, arrow),
         )
     there = query(context, step=sequence, **(context.get("held") or {}))
     return format_html(
