@@ -20,7 +20,7 @@
   });
 
   const answersAtOnce = ({ elements, dataset }) =>
-    (elements.other_model.value.trim() || elements.model.value || dataset.model).startsWith("local");
+    (elements.model.value.trim() || dataset.model).startsWith("local");
 
   async function ask(form, sent) {
     begin(sent.get("text"));

@@ -85,7 +85,7 @@ def test_a_run_is_replayed_continued_and_shared_by_clicks(
     # from the timeline to where another model would have done something else
     ada.goto(f"{product.url}/sessions/{session}/")
     ada.get_by_role("link", name="Replay", exact=True).click()
-    ada.get_by_label("Another model").fill(claims.HASTY)
+    ada.get_by_label("Model", exact=True).fill(claims.HASTY)
     ada.get_by_label("Reason").fill("Would it have paid the same?")
     ada.get_by_role("button", name="Launch replay").click()
     sentence = ada.locator(".outcome .sentence")
@@ -97,7 +97,7 @@ def test_a_run_is_replayed_continued_and_shared_by_clicks(
     # on from the first call, until the record has no result
     ada.goto(f"{product.url}/sessions/{session}/?step=2")
     ada.get_by_role("link", name="Continue from here").click()
-    ada.get_by_label("Another model").fill(claims.CAREFUL)
+    ada.get_by_label("Model", exact=True).fill(claims.CAREFUL)
     ada.get_by_role("button", name="Continue", exact=True).click()
     expect(sentence).to_contain_text("Diverged at step 7 of the branch: the record holds no result for")
     ada.get_by_label("Result of ask_clerk", exact=True).fill("No.")

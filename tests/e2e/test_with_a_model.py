@@ -83,7 +83,7 @@ def test_pages_with_judgements_and_cached_answers_have_no_faults(screen: Page, j
 def test_a_model_can_be_asked_to_judge_an_answer(screen: Page, judged: str) -> None:
     screen.goto(f"{judged}/?step=3")
     screen.get_by_text("Let a model judge this answer").click()
-    screen.get_by_label("Or another model").fill("openai:gpt-4o")
+    screen.get_by_label("Judge", exact=True).fill("openai:gpt-4o")
     screen.get_by_role("button", name="Ask judge model").click()
     screen.locator("#judgements .note", has_text="openai:gpt-4o has judged the answer").wait_for()
     expect(screen.get_by_text("quote not found in passage 1").first).to_be_visible()

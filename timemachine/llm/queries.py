@@ -1,9 +1,11 @@
 """A project's model servers, keys and models: which there are, which one a text names, and how it is called."""
 
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from threading import Lock
 from time import monotonic
-from typing import Final
+from typing import Final, cast
 from uuid import UUID
 
 from django.conf import settings
@@ -14,7 +16,7 @@ from timemachine.core.pure.errors import NotFound, Unavailable
 from timemachine.llm.addresses import is_allowed, is_refused_as_written, read_address
 from timemachine.llm.key_encryption import decrypted, is_readable
 from timemachine.llm.models import ModelAccessChange, ModelServer, ProviderKey
-from timemachine.llm.prices import price_overrides
+from timemachine.llm.prices import price_overrides, unit_prices
 from timemachine.llm.pure.catalogue import (
     ALIASES,
     LOCAL,
@@ -77,7 +79,8 @@ def listed_models(project_id: UUID) -> tuple[Listed, ...]:
 def model_choices(project_id: UUID) -> tuple[Choice, ...]:
     """Return the choices of a form, including models that only the operator's prices name, and why one cannot be used."""
     found = listed_models(project_id)
-    return choices(found, {each.provider: _named_by_prices(each.provider) for each in found})
+    offered = choices(found, {each.provider: _named_by_prices(each.provider) for each in found})
+    return tuple(replace(each, per_million=_per_million(each.name)) for each in offered)
 
 
 def built_in(provider: str) -> Listed:
@@ -175,6 +178,14 @@ def _named_by_prices(provider: str) -> list[ModelName]:
         names = [each.model.removeprefix(f"{provider}:") for each in priced]
         return [ModelName(provider=provider, model=name) for name in names if name != ANY]
     return []
+
+
+def _per_million(name: ModelName) -> Mapping[str, float] | None:
+    """Return the current prices of a model, None if they are unknown or the operator's prices cannot be read."""
+    with suppress(Unavailable):
+        prices = unit_prices(name, now())
+        return None if prices is None else cast("Mapping[str, float]", prices["per_million_tokens"])
+    return None
 
 
 def _own_key(project_id: UUID, provider: str) -> str | None:

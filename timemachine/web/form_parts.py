@@ -29,10 +29,21 @@ def sent(request: HttpRequest) -> "QueryDict | None":
     return request.POST if request.method == "POST" else None
 
 
+class _Field(forms.BoundField):
+    """A field that gets the focus if it is the first one with an error."""
+
+    def build_widget_attrs(self, attrs: dict[str, Any], widget: forms.Widget | None = None) -> dict[str, Any]:
+        built = super().build_widget_attrs(attrs, widget)
+        if getattr(self.form, "first_error", None) == self.name:
+            built["autofocus"] = True
+        return built
+
+
 class RecordForm(forms.Form):
     """A form whose elements have unique ids on a page with several forms, and that shows the errors of commands at its fields."""
 
     ids: ClassVar[str] = "id"
+    bound_field_class = _Field
     places: ClassVar[Mapping[str, str]] = {}
     """The field for an error, by its code or by the field that it names; under `ANY` every other error."""
     _refused: int = 0
@@ -44,6 +55,11 @@ class RecordForm(forms.Form):
     def http_status(self) -> int:
         """Return the HTTP status of the page that shows this form."""
         return self._refused or (422 if self.is_bound and self.errors else 200)
+
+    @property
+    def first_error(self) -> str | None:
+        """Return the name of the first visible field with an error."""
+        return next((field.name for field in self.visible_fields() if field.name in self.errors), None)
 
     def run[T](self, command: Callable[[], T]) -> T | None:
         """Run a command if the form is valid. Return its result; None if the form was not sent or refused, with its errors and `http_status`."""
@@ -118,36 +134,26 @@ def _number_errors(label: str, what: str, least: float | None, most: float | Non
     return dict.fromkeys(_NUMBER_ERRORS, f"“{label}” must be {what}{limits}.")
 
 
-class ModelSelect(forms.Select):
-    """A select for models; unavailable models are disabled, with the reason."""
+class ModelPicker(forms.TextInput):
+    """A text field for the name of a model, with a list of models to choose from. Any other name can be typed."""
 
-    unusable: frozenset[str] = frozenset()
+    def __init__(self, *, several: bool = False) -> None:
+        super().__init__(attrs=CODE | {"class": "mono", "data-models": "several" if several else "one"})
+        self.models: Sequence[Choice] = ()
 
-    def offer(self, models: Sequence[Choice], empty: str) -> None:
-        """Offer these models, after the text for choosing none."""
-        self.choices = [("", empty), *(_option(choice) for choice in models)]
-        self.unusable = frozenset(str(choice.name) for choice in models if choice.why_not)
-
-    def create_option(self, name: str, value: Any, *args: Any, **more: Any) -> dict[str, Any]:
-        option = super().create_option(name, value, *args, **more)
-        if str(value) in self.unusable:
-            option["attrs"]["disabled"] = True
-        return option
+    def offer(self, models: Sequence[Choice], list_id: str, *, listed: bool = True) -> None:
+        """Offer these models. Without `listed`, another field of the page has the list with this id."""
+        self.attrs["list"] = list_id
+        self.models = models if listed else ()
 
 
-def _option(choice: Choice) -> tuple[str, str]:
-    why_not = f": {choice.why_not}" if choice.why_not else ""
-    return str(choice.name), f"{choice.name} · {choice.label}{why_not}"
-
-
-def add_addresses(field: forms.Field, models: Sequence[Choice]) -> None:
-    """Add to the help of a field for any model, for each server that an administrator set, how its models are written."""
+def server_hints(models: Sequence[Choice]) -> str:
+    """Return for each server that an administrator added how its models are written."""
     addresses = {each.name.provider: each.address for each in models if each.address}
-    hints = [
+    return " ".join(
         f"Any model of {address} can be written as {provider}:NAME."
         for provider, address in addresses.items()
-    ]
-    field.help_text = " ".join(filter(None, [str(field.help_text), *hints]))
+    )
 
 
 def with_problem(model: str | None, models: Sequence[Choice]) -> str:
@@ -160,33 +166,25 @@ def with_problem(model: str | None, models: Sequence[Choice]) -> str:
 class ModelFields(forms.Form):
     """Choose a model from a list, or write its name."""
 
-    model = forms.CharField(label="Model", required=False, widget=ModelSelect)
-    other_model = forms.CharField(
-        label="Another model",
-        required=False,
-        help_text="Written as provider:model. Overrides the choice above.",
-    )
+    models_id: ClassVar[str] = "models"
+    model = forms.CharField(label="Model", required=False, widget=ModelPicker)
 
-    def offer_models(self, models: Sequence[Choice], empty: str) -> None:
-        """Offer these models, after the text for choosing none, and say where others can be called."""
-        cast("ModelSelect", self.fields["model"].widget).offer(models, empty)
-        add_addresses(self.fields["other_model"], models)
+    def offer_models(self, models: Sequence[Choice], help_text: str = "", *, listed: bool = True) -> None:
+        """Offer these models; `help_text` says what an empty field means. See `ModelPicker.offer`."""
+        field = self.fields["model"]
+        cast("ModelPicker", field.widget).offer(models, self.models_id, listed=listed)
+        field.help_text = " ".join(filter(None, [help_text, server_hints(models)]))
 
     @property
     def chosen_model(self) -> str:
         """Return the chosen model; empty if no model was chosen."""
-        return str(self.cleaned_data["other_model"].strip() or self.cleaned_data["model"])
+        return str(self.cleaned_data["model"].strip())
 
 
 def line_field(label: str, help_text: str = "", *, code: bool = False) -> forms.CharField:
     """Return an optional text field; with `code`, without spell checking and capitalisation."""
     widget = forms.TextInput(attrs=CODE if code else ONE_LINE)
     return forms.CharField(label=label, required=False, help_text=help_text, widget=widget)
-
-
-def other_model_field() -> forms.CharField:
-    """Return a field for the name of a model, below a list of models."""
-    return line_field("Or another model", "Written as provider:model. Overrides the choice above.", code=True)
 
 
 def text_field(

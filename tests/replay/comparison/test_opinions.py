@@ -198,7 +198,7 @@ def test_the_page_shows_what_a_judge_would_cost(
     project: Project, made: Comparison, stub: StubModelServer
 ) -> None:
     browser = browser_of(project)
-    sent = browser.post(f"/comparisons/{made.id}/judge/", {"other_model": JUDGE, "estimate": "1"})
+    sent = browser.post(f"/comparisons/{made.id}/judge/", {"model": JUDGE, "estimate": "1"})
     assert (sent.status_code, sent["Location"]) == (
         303,
         f"/comparisons/{made.id}/?judge=openai%3Astub-judge#judges",
@@ -310,7 +310,7 @@ def test_a_judge_is_called_from_the_page_and_its_opinion_is_attributed(
     browser = browser_of(project)
     stub.script(Script(answer=says("contradicts", "neither")))
     assert "2 changed answers" in browser.get(f"/comparisons/{made.id}/").text
-    sent = browser.post(f"/comparisons/{made.id}/judge/", {"other_model": JUDGE})
+    sent = browser.post(f"/comparisons/{made.id}/judge/", {"model": JUDGE})
     assert (sent.status_code, sent["Location"]) == (303, f"/comparisons/{made.id}/#judges")
     waiting = browser.get(f"/comparisons/{made.id}/").text
     assert "2 answers, 2 waiting" in waiting

@@ -241,7 +241,7 @@ def test_a_person_requests_a_judgement_on_the_action_tab(
     stub.script(Script(question="<sentence", answer=opinion(ask)))
     client = browser_of(session.project)
     address = f"/sessions/{session.id}/steps/{ASK}/judge/"
-    sent = client.post(address, {"model": "local:extractive", "other_model": MODEL})
+    sent = client.post(address, {"model": MODEL})
     assert sent["Location"] == f"/sessions/{session.id}/?step={ASK}#judgements"
     shown = client.get(sent["Location"]).text
     assert "has judged the answer; it cost $0.00" in shown

@@ -32,7 +32,7 @@ def page(
     found.on("pageerror", lambda error: wrong.append(str(error)))
     found.goto(f"{live_server.url}/sessions/{session.id}/?step={ASK}")
     found.get_by_text("Let a model judge this answer").click()
-    found.get_by_label("Or another model").fill(MODEL)
+    found.get_by_label("Judge", exact=True).fill(MODEL)
     yield found
     assert wrong == []
     context.close()

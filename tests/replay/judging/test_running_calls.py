@@ -222,7 +222,7 @@ def test_resending_the_form_of_a_finished_judgement_makes_no_call(
 ) -> None:
     stub.script(Script(question="<sentence", answer=opinion(ask)))
     person = browser_of(session.project)
-    form = {"other_model": MODEL, "judgement": str(uuid7())}
+    form = {"model": MODEL, "judgement": str(uuid7())}
     for _ in range(2):
         sent = person.post(f"/sessions/{session.id}/steps/{ASK}/judge/", form)
     assert "This form was already sent" in person.get(sent["Location"]).text
@@ -234,7 +234,7 @@ def test_the_outcome_of_a_judgement_is_shown_only_on_its_step_page(
 ) -> None:
     stub.script(Script(question="<sentence", mode="refusal"))
     person = browser_of(session.project)
-    person.post(f"/sessions/{session.id}/steps/{ASK}/judge/", {"other_model": MODEL})
+    person.post(f"/sessions/{session.id}/steps/{ASK}/judge/", {"model": MODEL})
     outcome = f"Step {ASK} of {session.name} was not judged by {MODEL}: The judge model refused"
     others = ("/", f"/sessions/{session.id}/?step={ASK + 1}", f"/sessions/{session.id}/?step={ASK}&tab=state")
     assert not [path for path in others if outcome in person.get(path).text]

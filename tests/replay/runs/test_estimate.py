@@ -81,7 +81,7 @@ def test_the_estimate_of_a_replay_is_what_its_spend_limit_reserves(
 def test_the_page_and_the_api_estimate_a_changed_prompt_alike(project: Project, api: Program) -> None:
     session = recorded_session(project, questions=QUESTIONS)
     changed = {"system_prompt": LONG, "max_tokens": 4_000}
-    form = BODY | changed | {"kind": "audit", "other_model": MODEL, "skip_finds": "on", "estimate": "1"}
+    form = BODY | changed | {"kind": "audit", "model": MODEL, "skip_finds": "on", "estimate": "1"}
     page = browser_of(project).post(f"/sessions/{session.id}/replay/", form).text
     cost = money(estimate(api, session, **changed)["cost_usd"])
     assert cost != money(estimate(api, session)["cost_usd"])

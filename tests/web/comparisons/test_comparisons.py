@@ -168,15 +168,15 @@ def test_a_model_that_cannot_judge_is_refused_at_its_field(browser: Client, addr
     of_all, of_cell = ("", address), (cell.split("/")[-2], cell)
     for sent, field, message, (step, back) in (
         ({}, "model", "Choose a judge model", of_all),
-        ({"other_model": THREE}, "other_model", "is not a language model", of_all),
-        ({"other_model": "nobody:x"}, "other_model", "no model provider", of_cell),
+        ({"model": THREE}, "model", "is not a language model", of_all),
+        ({"model": "nobody:x"}, "model", "no model provider", of_cell),
     ):
         answer = browser.post(f"{address}judge/", sent | {"step": step}, follow=True)
         assert answer.redirect_chain[0][0].startswith(f"{back}?judge=")
         error = re.search(rf'id="judge_{field}_error">(.*?)</div>', answer.text, re.DOTALL)
         assert error is not None
         assert message in error[1]
-        if typed := sent.get("other_model"):
+        if typed := sent.get("model"):
             assert f'value="{typed}"' in answer.text
     assert not CellOpinion.objects.exists()
 

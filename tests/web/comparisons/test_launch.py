@@ -39,7 +39,7 @@ def comparison_form(*sessions: Session, **more: str | list[str]) -> dict[str, st
     form: dict[str, str | list[str]] = {
         "sessions": [str(each.id) for each in sessions],
         "arm1-model": ONE,
-        "arm2-other_model": THREE,
+        "arm2-model": THREE,
         "reason": "Prüfung ☃",
         "repeats": "1",
     }
@@ -102,7 +102,7 @@ def test_a_form_sent_again_with_other_choices_is_refused_and_launches_under_a_ne
     form = comparison_form(session, form_id=str(uuid7()))
     browser.post("/comparisons/new/", form)
     for more in (
-        {"arm2-other_model": "local:extractive-5"},
+        {"arm2-model": "local:extractive-5"},
         {"arm1-temperature": "0.5"},
         {"repeats": "2"},
         {"noise_floor": "on"},
@@ -171,9 +171,9 @@ def test_the_form_estimates_without_launching_or_requiring_a_reason(
         ({"reason": ""}, "needs a reason"),
         ({"sessions": []}, "at least one session"),
         ({"others": "nobody"}, "no session"),
-        ({"arm2-other_model": ""}, "2 to 8 variants"),
-        ({"arm2-other_model": "nobody:x"}, "no model provider"),
-        ({"arm2-other_model": ONE}, "are the same"),
+        ({"arm2-model": ""}, "2 to 8 variants"),
+        ({"arm2-model": "nobody:x"}, "no model provider"),
+        ({"arm2-model": ONE}, "are the same"),
         ({"arm1-temperature": "9"}, "must be a number from 0 to 2."),
         ({"repeats": "0"}, "must be a whole number from 1 to "),
     ],

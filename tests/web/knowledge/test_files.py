@@ -283,10 +283,10 @@ def test_the_number_of_queries_does_not_grow_with_rows(operator: Client, handboo
 def test_a_refused_upload_says_so_above_its_form(operator: Client, handbook: Collection) -> None:
     assert "autofocus" not in operator.get(HERE).text
     page = operator.post(f"{HERE}upload/").text
-    assert page.count('role="alert" tabindex="-1" autofocus>') == 1
-    alert = page[page.index("autofocus>") :]
+    assert page.count("autofocus") == 1
+    alert = page[page.index('role="alert"') :]
     assert '<a href="#files_file">Files</a>: Choose at least one file.' in alert[:400]
-    assert page.index("Upload files</h2>") < page.index("autofocus>") < page.index('id="files_file"')
+    assert page.index("Upload files</h2>") < page.index('role="alert"') < page.index("autofocus")
 
 
 def test_if_one_of_two_files_is_broken_neither_is_stored_and_the_page_says_so(

@@ -14,7 +14,7 @@ def suite_form(*sessions: Session, **more: str | list[str]) -> dict[str, str | l
         "name": "Nächtlich ☾",
         "sessions": [str(each.id) for each in sessions],
         "kind": "audit",
-        "model": ONE,
+        "models": ONE,
         "reason": "Regression",
         "repeat": "weekly",
         "weekday": "friday",

@@ -129,7 +129,7 @@ def test_an_externally_recorded_step_is_shown_as_well(browser: Client, project: 
     ("sent", "message"),
     [
         (FORM | {"reason": ""}, "An audit needs a reason"),
-        (FORM | {"other_model": "nobody:x"}, "no model provider"),
+        (FORM | {"model": "nobody:x"}, "no model provider"),
         (FORM | {"model": "", "temperature": "0.5"}, "Without a model"),
         (FORM | {"top_k": "3"}, "frozen context"),
         ({"kind": "debug", "top_k": "0"}, "must be a whole number from 1"),
@@ -180,13 +180,13 @@ def test_the_form_estimates_before_anything_is_launched(browser: Client, session
 ESTIMATES = [
     ({"kind": "audit", "reason": "r"}, "No model is called, so this costs nothing."),
     ({"kind": "debug"}, "3 calls with the recorded models: estimated cost $0, from recorded tokens"),
-    ({"kind": "debug", "other_model": "ollama:llama3.2"}, "3 calls with ollama:llama3.2: estimated cost $0,"),
+    ({"kind": "debug", "model": "ollama:llama3.2"}, "3 calls with ollama:llama3.2: estimated cost $0,"),
     (
-        {"kind": "debug", "other_model": "gpt-4o"},
+        {"kind": "debug", "model": "gpt-4o"},
         "3 calls with openai:gpt-4o: estimated cost $0.00",
     ),
     (
-        {"kind": "debug", "other_model": "openai:nobody-knows"},
+        {"kind": "debug", "model": "openai:nobody-knows"},
         "3 calls with openai:nobody-knows: estimated cost 3 calls of unknown price, from recorded tokens",
     ),
 ]

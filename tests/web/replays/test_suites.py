@@ -81,7 +81,7 @@ def test_an_invalid_value_is_reported_at_its_field(browser: Client, session: Ses
         ({"sessions": []}, "sessions", "at least one session"),
         ({"others": "nobody"}, "others", "no session"),
         ({"reason": " "}, "reason", "needs a reason"),
-        ({"other_models": ONE}, "model", "each once"),
+        ({"models": f"{ONE} {ONE}"}, "models", "each once"),
         ({"fail_on": "rain"}, "fail_on", "not &#x27;rain&#x27;"),
         (
             {"kind": "debug", "search_mode": "lexical", "embedding_model": "x"},
@@ -102,12 +102,12 @@ def test_the_edit_form_is_prefilled_and_saving_it_changes_nothing(browser: Clien
     for number, more in enumerate(
         (
             {},
-            {"repeat": "every", "hours": "5", "other_models": THREE},
+            {"repeat": "every", "hours": "5", "models": f"{ONE}, {THREE}"},
             {"match_tag": "regression", "match_agent": "desk", "match_most": "7"},
             {
                 "repeat": "daily",
                 "kind": "debug",
-                "model": "",
+                "models": "",
                 "adaptive": "no",
                 "top_k": "3",
                 "as_of": "recorded",
@@ -159,7 +159,7 @@ def test_the_form_estimates_a_run_without_saving_anything(
 ) -> None:
     recorded_session(project, key="s2")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
-    options = {"estimate": "1", "other_models": "openai:gpt-4o-mini", "match_q": "s"}
+    options = {"estimate": "1", "models": f"{ONE}, openai:gpt-4o-mini", "match_q": "s"}
     sent = browser.post("/suites/new/", suite_form(session, **options))
     shown = " ".join(re.sub(r"<[^>]+>", "", sent.text).split())
     assert f"{ONE}: 6 calls, $0" in shown
@@ -168,7 +168,7 @@ def test_the_form_estimates_a_run_without_saving_anything(
     suite = made(program(project), "s1", use_models=["openai:gpt-4o-mini"])
     (estimate,) = program(project).post("/suites/nightly/runs/estimate").json()["estimates"]
     assert (estimate["calls"], estimate["unknown_cost_calls"], estimate["cost_usd"] > 0) == (3, 0, True)
-    checked = suite_form(session, estimate="1", model="")
+    checked = suite_form(session, estimate="1", models="")
     sent = browser.post(f"/suites/{suite['id']}/edit/", checked)
     assert "no model is called" in sent.text
     assert Suite.objects.get().name == "nightly"

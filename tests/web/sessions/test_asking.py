@@ -52,7 +52,7 @@ def send_ask(client: Client, session: Session, model: str, headers: dict[str, st
         "text": QUESTION,
         "mode": "hybrid",
         "top_k": "8",
-        "other_model": model,
+        "model": model,
         "no_cache": "on",
     }
     return client.post(f"/sessions/{session.id}/work/", form, headers=headers or {})

@@ -60,8 +60,7 @@ def page(
 
 def ask(page: Page, question: str, model: str = MODELS[0]) -> None:
     page.get_by_label("Question or query").fill(question)
-    page.locator(".work-form details").evaluate("element => (element.open = true)")
-    page.get_by_label("Or another model").fill(model)
+    page.locator(".work-form").get_by_label("Model", exact=True).fill(model)
     page.get_by_role("button", name="Record").click()
 
 

@@ -170,7 +170,7 @@ def test_a_summary_is_stored_in_a_collection_and_linked(operator: Client, sessio
     assert "Summary stored as frame 0 of lessons." in words(page)
     assert "lessons , frame 0 , version 1 by local:extractive-5" in words(page)
     assert 'href="/collections/lessons/frames/0/"' in page
-    refused = operator.post(f"{PAGE}summarise/", {"collection": "", "other_model": "house:big"})
+    refused = operator.post(f"{PAGE}summarise/", {"collection": "", "model": "house:big"})
     assert refused.status_code == 422
     assert "Choose one for the summary" in words(refused.text)
     assert 'value="house:big"' in refused.text

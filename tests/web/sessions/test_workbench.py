@@ -110,7 +110,7 @@ def test_an_ask_is_recorded_with_its_find_and_shown_with_its_answer(
 def test_the_form_remembers_how_it_was_used(operator: Client, session: Session) -> None:
     sent = operator.post(work(session), work_form("Invoices?", model="local:extractive-3", adaptive="on"))
     page = operator.get(sent["Location"]).text
-    assert '<option value="local:extractive-3" selected>' in page
+    assert 'name="model" value="local:extractive-3"' in page
     assert re.search(r'name="adaptive"[^>]* checked', page)
     assert re.search(r'<details class="options"\s+open', page)
 
@@ -122,8 +122,7 @@ def test_a_model_that_cannot_be_used_is_listed_with_its_reason(
     page = operator.get(work(session)).text
     option = re.search(r'<option value="openai:[^"]*"([^>]*)>([^<]*)<', page)
     assert option is not None
-    assert "disabled" in option[1]
-    assert "OPENAI_API_KEY is not set," in option[2]
+    assert "OPENAI_API_KEY is not set" in option[1]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +132,6 @@ def test_a_model_that_cannot_be_used_is_listed_with_its_reason(
         (work_form("q", top_k="0"), 422, "top_k", "Top k must be a whole number from 1 to 1,000."),
         (work_form("q", mode="psychic"), 422, "mode", "Mode must be hybrid, semantic or lexical."),
         (work_form("q", do="dance"), 422, None, "Choose Find or Ask."),
-        (work_form("q", other_model="nonsense:7b"), 422, "other_model", "There is no model provider"),
         (work_form("q", model="nonsense:7b"), 422, "model", "There is no model provider"),
         (work_form("q", model="openai:gpt-4o"), 503, "model", "OPENAI_API_KEY is not set,"),
     ],

@@ -15,7 +15,7 @@ def work(session: Session) -> str:
 
 def work_form(text: str, **more: Any) -> dict[str, Any]:
     """Return the data of the workbench's form."""
-    return {"do": "ask", "text": text, "mode": "hybrid", "top_k": "3", "model": "", "other_model": "", **more}
+    return {"do": "ask", "text": text, "mode": "hybrid", "top_k": "3", "model": "", **more}
 
 
 def kinds(session: Session) -> list[str]:

@@ -24,13 +24,18 @@ State = Literal["yes", "no", "not_checked", "not_reached"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A choice in a form: a model, and why it cannot be used (None if it can). `address` is where its provider's models are
-    if that is not the provider's own address: they can be others than it usually has."""
+    """A choice in a form: a model, where its key comes from, and why it cannot be used (None if it can).
+
+    `address` is where its provider's models are if that is not the provider's own address: they can be others than it
+    usually has. `per_million` are its prices in US dollars per million tokens by kind; None if they are unknown.
+    """
 
     name: ModelName
     label: str
     why_not: str | None
+    key_source: KeySource
     address: str | None = None
+    per_million: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +93,7 @@ def choices(found: Sequence[Listed], also: Mapping[str, Sequence[ModelName]]) ->
             name=name,
             label=each.label,
             why_not=each.why_not,
+            key_source=each.key_source,
             address=each.base_url if each.moved or each.kind == "server" else None,
         )
         for each in found

@@ -32,12 +32,10 @@ LONGEST_MODEL: Final = 200
 class VariantForm(ModelFields, CallFields):
     """One variant; ignored if it has no model."""
 
-    other_model = forms.CharField(label="Another model (provider:model)", required=False)
-
     def __init__(self, choices: tuple[Choice, ...], number: int, data: Any = None) -> None:
         super().__init__(data, label_suffix="", prefix=f"arm{number}")
         self.number = number
-        self.offer_models(choices, "None")
+        self.offer_models(choices, listed=number == 1)
 
     def variant(self) -> Variant | None:
         """Return the chosen variant; None if it has no model."""
@@ -46,8 +44,7 @@ class VariantForm(ModelFields, CallFields):
     @property
     def has_more(self) -> bool:
         """Return whether any field other than the model is set or has an error."""
-        names = ("other_model", *CallFields.base_fields)
-        return any(self[name].value() or self[name].errors for name in names)
+        return any(self[name].value() or self[name].errors for name in CallFields.base_fields)
 
 
 class ComparisonForm(SentOnce):
@@ -129,18 +126,17 @@ class ComparisonForm(SentOnce):
 class JudgeForm(ModelFields):
     """Choose a judge model; there is no default, and the local model cannot judge. `named` is the model in the URL."""
 
-    other_model = forms.CharField(label="Another model (provider:model)", required=False)
+    models_id = "judges"
 
     def __init__(self, choices: tuple[Choice, ...], named: str | None = None) -> None:
         judges = tuple(each for each in choices if each.name.provider != LOCAL)
-        self.at = "model" if not named or named in {str(each.name) for each in judges} else "other_model"
-        super().__init__(None if named is None else {self.at: named}, label_suffix="", auto_id="judge_%s")
+        super().__init__(None if named is None else {"model": named}, label_suffix="", auto_id="judge_%s")
         self.fields["model"].label = "Judge"
-        self.offer_models(judges, "Choose a model")
+        self.offer_models(judges)
 
     def refuse(self, why: TimeMachineError) -> None:
         """Show at the model field why it cannot judge; above the form if the error concerns the answers."""
-        self.add_error(None if why.code in ABOUT_CELLS else self.at, why.message)
+        self.add_error(None if why.code in ABOUT_CELLS else "model", why.message)
 
 
 class MarkForm(RecordForm):

@@ -11,7 +11,6 @@ from timemachine.knowledge.find import LARGEST_TOP_K
 from timemachine.llm.embedding_server import is_configured
 from timemachine.text.pure.documents.formats import ENDINGS
 from timemachine.web import form_parts as parts
-from timemachine.web.form_parts import ModelSelect
 from timemachine.web.option_fields import ThresholdFields
 
 
@@ -31,6 +30,18 @@ class CollectionForm(parts.RecordForm):
     )
 
 
+class _EmbeddingSelect(forms.Select):
+    """A select for embedding models; unavailable models are disabled."""
+
+    unusable: frozenset[str] = frozenset()
+
+    def create_option(self, name: str, value: Any, *args: Any, **more: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **more)
+        if str(value) in self.unusable:
+            option["attrs"]["disabled"] = True
+        return option
+
+
 class EmbeddingForm(parts.RecordForm):
     """Choose the embedding model of a collection."""
 
@@ -38,7 +49,7 @@ class EmbeddingForm(parts.RecordForm):
     places: ClassVar[Mapping[str, str]] = {parts.ANY: "model"}
     model = forms.ChoiceField(
         label="Model",
-        widget=parts.ModelSelect,
+        widget=_EmbeddingSelect,
         error_messages={
             "invalid_choice": "This model is not available. Choose another one.",
             "required": "Choose a model.",
@@ -56,7 +67,7 @@ class EmbeddingForm(parts.RecordForm):
         model = cast("forms.ChoiceField", self.fields["model"])
         names = [each.short_name for each in local_models()]
         model.choices = [(name, f"{name} (not available)" if name in missing else name) for name in names]
-        cast("ModelSelect", model.widget).unusable = frozenset(missing)
+        cast("_EmbeddingSelect", model.widget).unusable = frozenset(missing)
         if not is_configured():
             del self.fields["server_model"]
             missing["server:MODEL"] = NO_SERVER

@@ -5,7 +5,6 @@ from typing import Any, ClassVar, cast
 
 from django import forms
 
-from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.numbers import whole_number
 from timemachine.core.pure.safe_text import shown
 from timemachine.knowledge.find import DEFAULT_TOP_K, LARGEST_TOP_K
@@ -103,12 +102,11 @@ class WorkForm(_InSession, parts.ModelFields, ThresholdFields):
     top_k = parts.top_k_field(LARGEST_TOP_K)
     adaptive = forms.BooleanField(label="Adaptive cut-off", required=False)
     no_cache = forms.BooleanField(label="Ask the model again, even if the answer is cached", required=False)
-    other_model = parts.other_model_field()
     collection = _collection("This session has no collection. Choose one to search.")
 
     def __init__(self, data: Any = None, *, models: Sequence[Choice], default: str, **options: Any) -> None:
         super().__init__(data, **options)
-        self.offer_models(models, f"The default: {parts.with_problem(default, models)}")
+        self.offer_models(models, f"Leave it empty for the default, {parts.with_problem(default, models)}.")
         self.default_model = default
 
     def clean_text(self) -> str:
@@ -118,18 +116,10 @@ class WorkForm(_InSession, parts.ModelFields, ThresholdFields):
             raise forms.ValidationError(self.fields["text"].error_messages["required"])
         return text.replace("\r\n", "\n")
 
-    def refuse(self, why: TimeMachineError) -> int:
-        """Show an error about the model at the field in which it was entered."""
-        if self.cleaned_data.get("other_model") and self.places.get(why.code) == "model":
-            self.add_error("other_model", why.message)
-            self._refused = why.status
-            return why.status
-        return super().refuse(why)
-
     @property
     def options_open(self) -> bool:
         """Return whether an option was set or has an error."""
-        names = ("other_model", "mode", "top_k", "adaptive", "no_cache")
+        names = ("mode", "top_k", "adaptive", "no_cache")
         return self.thresholds_open or any(
             self[name].errors or self[name].value() not in _AS_USUAL for name in names
         )
@@ -202,13 +192,12 @@ class SummaryForm(parts.RecordForm, parts.ModelFields):
     """The model that writes the summary, and the collection that stores it."""
 
     ids = "summary"
-    other_model = parts.other_model_field()
     collection = parts.line_field("Collection", "Stores the summary. Created if it does not exist.")
 
     def __init__(self, data: Any = None, *, session: Session, models: Sequence[Choice]) -> None:
         own = session.collection.name if session.collection else ""
         super().__init__(data, initial={"collection": own})
-        self.offer_models(models, f"{EXTRACTIVE}: quotes the most important steps")
+        self.offer_models(models, f"Leave it empty for {EXTRACTIVE}, which quotes the most important steps.")
 
 
 class FindingsForm(parts.RecordForm):

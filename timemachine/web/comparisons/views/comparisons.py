@@ -175,7 +175,7 @@ def judge(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         cancel_judges(found)
         return see_other("comparison", id, part="judges")
     step = whole_number(request.POST.get("step", ""))
-    model = request.POST.get("other_model", "").strip() or request.POST.get("model", "")
+    model = request.POST.get("model", "").strip()
     asking = {"judge": model[: forms.LONGEST_MODEL]}
     if "estimate" not in request.POST:
         try:

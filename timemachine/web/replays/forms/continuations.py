@@ -85,7 +85,9 @@ class ContinueForm(SentOnce, ModelFields):
     def __init__(self, choices: tuple[Choice, ...], action: Action, data: Any = None) -> None:
         super().__init__(data)
         self._action = action
-        self.offer_models(choices, f"As recorded: {with_problem(action.model, choices)}")
+        self.offer_models(
+            choices, f"Leave it empty for the recorded one, {with_problem(action.model, choices)}."
+        )
 
     def options(self) -> ReplayOptions:
         """Return the options. Raises `InvalidInput` for messages that are not a JSON list."""

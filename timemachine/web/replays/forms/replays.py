@@ -113,7 +113,9 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
 
     def __init__(self, choices: tuple[Choice, ...], session: Session, data: Any = None, **more: Any) -> None:
         super().__init__(data, **more)
-        self.offer_models(choices, "None: an audit calls no model, a debug replay calls the recorded models")
+        self.offer_models(
+            choices, "Leave it empty to call no model in an audit, or the recorded models in a debug replay."
+        )
         self.fields["from_sequence"].widget.attrs |= {"placeholder": "1"}
         self.fields["through_sequence"].widget.attrs |= {"placeholder": str(session.last_sequence)}
         self.offer_embedding_models(session)
@@ -165,11 +167,13 @@ class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
         super().__init__(data, initial=initial)
         self.step = action.sequence
         self.is_model_call = action.kind == MODEL_CALL
-        self.offer_models(choices, f"As recorded: {with_problem(action.model, choices)}")
+        self.offer_models(
+            choices, f"Leave it empty for the recorded one, {with_problem(action.model, choices)}."
+        )
         self.offer_embedding_models(action.session)
         if action.kind == "find":
             self.fields["question"].label = "Query"
-            self._leave_out("frames", "model", "other_model", *CallFields.base_fields)
+            self._leave_out("frames", "model", *CallFields.base_fields)
         if self.is_model_call:
             self.fields["question"].label = "Last message of the user"
             self.fields["question"].required = False

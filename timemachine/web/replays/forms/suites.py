@@ -14,7 +14,7 @@ from timemachine.replay.suites.models import Suite
 from timemachine.replay.suites.plan import MOST_MATCHED, Matching, SuitePlan
 from timemachine.replay.suites.pure.schedule import MOST_HOURS, WEEKDAYS, schedule_as_written, timezones
 from timemachine.replay.suites.queries import plan_of, sessions_of
-from timemachine.web.form_parts import ModelSelect, Number, SentOnce, WholeNumber, add_addresses, area_field
+from timemachine.web.form_parts import ModelPicker, Number, SentOnce, WholeNumber, area_field, server_hints
 from timemachine.web.option_fields import CallFields, RetrievalFields, SessionFields
 from timemachine.web.replays.forms.replays import PLACES
 
@@ -34,6 +34,10 @@ SAME_NAME: Final = (
     "sample",
     "spend_limit_usd",
 )
+_MODELS: Final = (
+    "Separated by commas; each session is replayed with each of them. Leave it empty to check only the recorded answers "
+    "in an audit, or to call the recorded models in a debug replay."
+)
 _HOURS: Final = f"Enter a whole number of hours from 1 to {MOST_HOURS}, for example 6."
 _UNKNOWN_ZONE: Final = (
     "This server does not know this time zone, so scheduled runs cannot start. Choose another one."
@@ -48,7 +52,8 @@ class SuiteForm(SentOnce, SessionFields):
         "session_not_found": "others",
         "session_deleted": "others",
         "matching": "match_q",
-        "use_models": "model",
+        "use_models": "models",
+        **dict.fromkeys(("unknown_model", "model_not_usable", "model_needed"), "models"),
         "schedule": "repeat",
     }
     name = forms.CharField(label="Name", max_length=200)
@@ -65,12 +70,7 @@ class SuiteForm(SentOnce, SessionFields):
     match_most = WholeNumber(
         label="Maximum number", required=False, initial=20, min_value=1, max_value=MOST_MATCHED
     )
-    model = forms.CharField(label="Model", required=False, widget=ModelSelect)
-    other_models = forms.CharField(
-        label="Other models",
-        required=False,
-        help_text="Written as provider:model, separated by spaces. Each session is replayed with each of them.",
-    )
+    models = forms.CharField(label="Models", required=False, widget=ModelPicker(several=True))
     reason = area_field("Reason", "Required for an audit and stored with every replay.")
     spend_limit_usd = Number(
         label="Spend limit in US dollars",
@@ -107,11 +107,9 @@ class SuiteForm(SentOnce, SessionFields):
         self, choices: tuple[Choice, ...], offered: Sequence[Session], data: Any = None, **more: Any
     ) -> None:
         super().__init__(data, **more)
-        select = cast("ModelSelect", self.fields["model"].widget)
-        select.offer(
-            choices, "None: an audit checks the recorded answers, a debug replay calls the recorded models"
-        )
-        add_addresses(self.fields["other_models"], choices)
+        models = self.fields["models"]
+        cast("ModelPicker", models.widget).offer(choices, "models")
+        models.help_text = f"{_MODELS} {server_hints(choices)}".strip()
         self.fields["embedding_model"] = forms.CharField(
             label="Embedding model",
             required=False,
@@ -138,12 +136,11 @@ class SuiteForm(SentOnce, SessionFields):
     def plan(self, project: Project) -> SuitePlan:
         """Return the chosen suite. Raises `NotFound` for a missing session."""
         data = self.cleaned_data
-        models = [*([data["model"]] if data["model"] else []), *data["other_models"].split()]
         return SuitePlan(
             name=data["name"],
             sessions=self._sessions(project),
             options=self.session_options(),
-            use_models=models,
+            use_models=data["models"].replace(",", " ").split(),
             fail_on=[each.strip() for each in data["fail_on"].split(",") if each.strip()],
             schedule=self._schedule(),
             matching=self._matching(),
@@ -186,8 +183,7 @@ def as_it_is(suite: Suite) -> dict[str, Any]:
         "name": suite.name,
         "sessions": [str(each.id) for each in sessions_of(suite)],
         "kind": options.kind,
-        "model": plan.use_models[0] if plan.use_models else "",
-        "other_models": " ".join(plan.use_models[1:]),
+        "models": ", ".join(plan.use_models),
         "adaptive": adaptive,
         "fail_on": ", ".join(plan.fail_on),
         **{f"match_{name}": value for name, value in (suite.matching or {}).items()},

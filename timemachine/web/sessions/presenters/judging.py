@@ -58,18 +58,13 @@ class Judged:
 class JudgeForm(ModelFields):
     """The judge model; the labels show the estimated cost."""
 
-    other_model = forms.CharField(
-        label="Or another model",
-        required=False,
-        help_text="Written as provider:model. Overrides the choice above.",
-    )
-
+    models_id = "judges"
     judgement = forms.UUIDField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, data: Any = None, *, models: Sequence[Choice]) -> None:
         super().__init__(data, auto_id="judge_%s", label_suffix="", initial={"judgement": uuid7()})
         self.fields["model"].label = "Judge"
-        self.offer_models(models, "Choose a model")
+        self.offer_models(models)
 
     @property
     def judgement_id(self) -> UUID | None:

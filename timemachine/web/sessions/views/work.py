@@ -55,7 +55,6 @@ OPTIONS: Final = (
     "cliff",
     "min_score",
     "model",
-    "other_model",
     "collection",
 )
 
