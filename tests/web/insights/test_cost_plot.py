@@ -2,8 +2,9 @@
 
 from datetime import date, timedelta
 from decimal import Decimal
+from uuid import uuid4
 
-from timemachine.recording.usage.pure.figures import Row, Sums
+from timemachine.recording.usage.pure.figures import Cell, Row, Sums
 from timemachine.recording.usage.pure.span import Span
 from timemachine.web.insights.presenters.cost_plot import (
     BOTTOM,
@@ -13,6 +14,7 @@ from timemachine.web.insights.presenters.cost_plot import (
     TOP,
     cost_plot,
 )
+from timemachine.web.insights.presenters.cost_stack import series_of
 
 FIRST = date(2026, 11, 1)
 
@@ -66,3 +68,33 @@ def test_in_a_long_span_a_bar_is_a_week_from_monday_and_the_last_ends_with_the_s
     assert len(plot.bars) == 10
     assert plot.bars[0].says == "2026-11-01 to 2026-11-01: not recorded"
     assert plot.bars[-1].says == "2026-12-28 to 2027-01-03: $1.00"
+
+
+def test_the_parts_of_a_bar_are_the_models_and_add_up_to_the_bar_and_to_the_table() -> None:
+    cells = [cell(f"acme:{number}", str(cost)) for number, cost in enumerate((9, 5, 4, 3, 2, 1, 1))]
+    series = series_of(cells, span(1))
+    assert [each.name for each in series] == [*(f"acme:{number}" for number in range(5)), "2 other models"]
+    plot = cost_plot([row(0, "25")], span(1), series)
+    assert plot is not None
+    (bar,) = plot.bars
+    assert bar.height == BOTTOM - TOP
+    assert abs(sum(part.height for part in bar.parts) - bar.height) < 0.5  # each is rounded
+    assert round(bar.parts[0].y + bar.parts[0].height, 1) == BOTTOM
+    assert bar.parts[-1].y == TOP
+    ((days, parts, total),) = plot.table
+    assert days == "2026-11-01"
+    assert sum(part.cost_usd or 0 for part in parts) == total.cost_usd == 25
+
+
+def test_costs_without_a_model_are_a_part_of_their_own() -> None:
+    assert [each.name for each in series_of([cell(None, "2"), cell("acme:a", "1")], span(1))] == [
+        None,
+        "acme:a",
+    ]
+
+
+def cell(model: str | None, cost: str) -> Cell:
+    sums = Sums(cost_usd=Decimal(cost), calls=1)
+    return Cell(
+        key=uuid4(), sessions=1, day=FIRST, kind="llm_call", agent=None, model=model, tool=None, sums=sums
+    )

@@ -155,7 +155,8 @@ def test_replay_spending_is_shown_on_a_separate_line(browser: Client, project: P
 def test_many_rows_are_summarised_in_a_last_line(browser: Client, project: Project) -> None:
     session = start_session(project, name="Many", by="test")
     append(session.id, [call(f"acme:{number:02}", "0.01") for number in range(30)])
-    shown = words(browser, f"/costs/?{DAYS}")
+    assert "Show all by model · 25 more, cost $0.25 in total" in words(browser, f"/costs/?{DAYS}")
+    shown = words(browser, f"/costs/?{DAYS}&all=model")
     assert "5 more, cost $0.05 in total" in shown
     assert "acme:24" in shown
     assert "acme:25" not in shown

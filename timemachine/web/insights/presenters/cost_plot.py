@@ -1,6 +1,6 @@
-"""Cost per day as bars, with a hatched mark for calls with unknown cost; the table below has the numbers. Pure."""
+"""Cost per day as bars with a part for each model, and a hatched mark for calls with unknown cost; a table has the numbers. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -12,6 +12,7 @@ from timemachine.recording.usage.costs import CostQuery, Histograms, with_latenc
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import NOTHING, Cell, Row, Sums, Value, summed
 from timemachine.recording.usage.pure.span import DAY, Span
+from timemachine.web.insights.presenters.cost_stack import Series, table_of
 
 WIDTH, HEIGHT = 720, 186
 LEFT, RIGHT, TOP, BOTTOM = 92, 716, 36, 152
@@ -19,8 +20,10 @@ MARK: Final = 8
 """Height of the hatched mark of unknown costs, whatever their number."""
 FULL: Final = 0.8
 """Width of a bar as a share of its slot."""
+TOP_ROWS: Final = 5
+"""Number of rows in a table."""
 SHOWN: Final = 25
-"""Number of rows in a table; one line below it sums up the rest."""
+"""The same after "Show all"; one line below the table sums up the rest."""
 TITLES: Final[Mapping[str, str]] = {
     "model": "By model",
     "agent": "By agent",
@@ -40,6 +43,15 @@ _COARSE_NOTES: Final[Mapping[str, str]] = {"week": "ISO weeks, from Monday", "mo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The cost of one model in a bar; `series` counts from 1."""
+
+    series: int
+    y: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
     """The cost of one day or week; `mark` is the position of the unknown-cost mark, None if all costs are known."""
 
@@ -50,6 +62,7 @@ class Bar:
     mark: float | None
     middle: float
     says: str
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +75,15 @@ class Tick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostPlot:
-    """The plot: its bars, the ticks of both axes, and the number of days or weeks with unknown costs."""
+    """The plot: its bars, the ticks of both axes, the number of days or weeks with unknown costs, the models by series, and as a
+    table the days with the sums of each model and of all."""
 
     bars: tuple[Bar, ...]
     upwards: tuple[Tick, ...]
     across: tuple[Tick, ...]
     unknown: int
+    legend: tuple[str | None, ...] = ()
+    table: tuple[tuple[str, list[Sums], Sums], ...] = ()
     width: int = WIDTH
     height: int = HEIGHT
 
@@ -77,7 +93,7 @@ def days_in_words(first: date, last: date, span: Span) -> str:
     return str(first) if span.unit == DAY else f"{first} to {last}"
 
 
-def cost_plot(rows: Sequence[Row], span: Span) -> CostPlot | None:
+def cost_plot(rows: Sequence[Row], span: Span, series: Sequence[Series] = ()) -> CostPlot | None:
     """Return the plot of rows by day, week or month; None if all costs are known and zero."""
     sums: Mapping[Value, Sums] = {row.value: row.sums for row in rows}
     most = max((each.cost_usd or Decimal(0) for each in sums.values()), default=Decimal(0))
@@ -87,9 +103,17 @@ def cost_plot(rows: Sequence[Row], span: Span) -> CostPlot | None:
     firsts = span.firsts()
     lasts = [*(each - timedelta(days=1) for each in firsts[1:]), span.until]
     place = (RIGHT - LEFT) / len(firsts)
+    words = {first: days_in_words(first, last, span) for first, last in zip(firsts, lasts, strict=True)}
     bars = tuple(
-        _bar(LEFT + number * place, place, sums.get(first, NOTHING), most, days_in_words(first, last, span))
-        for number, (first, last) in enumerate(zip(firsts, lasts, strict=True))
+        _bar(
+            LEFT + number * place,
+            place,
+            sums.get(first, NOTHING),
+            most,
+            words[first],
+            [each.cost(first) for each in series],
+        )
+        for number, first in enumerate(firsts)
     )
     named = sorted({0, len(firsts) // 2, len(firsts) - 1})
     amounts = (Decimal(0), most / 2, most) if most else (Decimal(0),)
@@ -98,6 +122,10 @@ def cost_plot(rows: Sequence[Row], span: Span) -> CostPlot | None:
         upwards=tuple(Tick(place=BOTTOM - _height(each, most), words=money(each)) for each in amounts),
         across=tuple(Tick(place=bars[number].middle, words=str(firsts[number])) for number in named),
         unknown=unknown,
+        legend=tuple(each.name for each in series),
+        table=tuple(
+            (words[first], parts, sums.get(first, NOTHING)) for first, parts in table_of(series, firsts)
+        ),
     )
 
 
@@ -108,7 +136,7 @@ def _height(amount: Decimal, most: Decimal) -> float:
     return max(round(float(amount / most) * (BOTTOM - TOP), 1), 1)
 
 
-def _bar(x: float, place: float, sums: Sums, most: Decimal, days: str) -> Bar:
+def _bar(x: float, place: float, sums: Sums, most: Decimal, days: str, costs: Sequence[Decimal]) -> Bar:
     height = _height(sums.cost_usd or Decimal(0), most)
     top = BOTTOM - height
     return Bar(
@@ -119,7 +147,18 @@ def _bar(x: float, place: float, sums: Sums, most: Decimal, days: str) -> Bar:
         mark=top - MARK if sums.unknown_cost_calls else None,
         middle=round(x + place / 2, 1),
         says=f"{days}: {total_cost(sums.cost_usd, sums.unknown_cost_calls)}",
+        parts=tuple(_parts(costs, top, height)),
     )
+
+
+def _parts(costs: Sequence[Decimal], top: float, height: float) -> Iterator[Part]:
+    """Return the parts of a bar from the bottom, the first series first."""
+    total, below = sum(costs), Decimal(0)
+    for number, cost in enumerate(costs, 1):
+        if cost:
+            below += cost
+            end = top + height * float(1 - below / total)
+            yield Part(series=number, y=round(end, 1), height=round(height * float(cost / total), 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +172,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A table: its rows, and the number and sum of the remaining ones. `timed` tells whether it has latencies."""
+    """A table: its rows, the number and sum of the remaining ones, and the query that shows all. `timed` tells whether it has latencies."""
 
     by: str
     title: str
@@ -142,12 +181,18 @@ class Group:
     more: int
     rest: Sums
     timed: bool
+    all_query: str = ""
 
 
 def groups_of(
-    cells: Sequence[Cell], tags: Sequence[Row] | None, histograms: Histograms | None, cost_query: CostQuery
+    cells: Sequence[Cell],
+    tags: Sequence[Row] | None,
+    histograms: Histograms | None,
+    cost_query: CostQuery,
+    whole: str = "",
 ) -> list[Group]:
-    """Return the tables of the page; without histograms they have no latencies, without rows of tags there is no tag table."""
+    """Return the tables of the page; without histograms they have no latencies, without rows of tags there is no tag table. `whole`
+    names the one that shows all its rows."""
     rows: dict[str, Sequence[Row]] = {
         "model": figures.by_model(cells),
         "agent": figures.by_agent(cells),
@@ -159,7 +204,11 @@ def groups_of(
     }
     if tags is not None:
         timed["tag"] = tags
-    return [_group(by, timed[by], cost_query, timed=histograms is not None) for by in TITLES if timed.get(by)]
+    return [
+        _group(by, timed[by], cost_query, SHOWN if by == whole else TOP_ROWS, timed=histograms is not None)
+        for by in TITLES
+        if timed.get(by)
+    ]
 
 
 def query_of(cost_query: CostQuery, **changes: str) -> str:
@@ -169,8 +218,8 @@ def query_of(cost_query: CostQuery, **changes: str) -> str:
     return "?" + urlencode(parameters, safe=":,", errors="surrogatepass")
 
 
-def _group(by: str, rows: Sequence[Row], cost_query: CostQuery, *, timed: bool) -> Group:
-    most = len(rows) if by == "day" else SHOWN
+def _group(by: str, rows: Sequence[Row], cost_query: CostQuery, most: int, *, timed: bool) -> Group:
+    most = len(rows) if by == "day" and most == SHOWN else most
     coarse = by == "day" and cost_query.span.unit != DAY
     return Group(
         by=by,
@@ -179,6 +228,7 @@ def _group(by: str, rows: Sequence[Row], cost_query: CostQuery, *, timed: bool) 
         lines=[_line(by, row, cost_query) for row in rows[:most]],
         more=len(rows[most:]),
         rest=summed(row.sums for row in rows[most:]),
+        all_query=query_of(cost_query, all=by) if most == TOP_ROWS and len(rows) > most else "",
         timed=timed,
     )
 

@@ -19,9 +19,10 @@ from timemachine.replay.runs.costs import attempts_of_days, replay_spending, unk
 from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
 from timemachine.web.insights.presenters.cost_plot import cost_plot, groups_of, query_of
+from timemachine.web.insights.presenters.cost_stack import series_of
 
 FILTERS: Final = ("agent", "model", "tag", "tool")
-NAMES: Final = ("since", "until", *FILTERS, "latency")
+NAMES: Final = ("since", "until", *FILTERS, "latency", "all")
 AT_ONCE: Final = 5_000
 """Up to this number of counts, latencies and tags are computed with the page; beyond it on request."""
 SPANS: Final = (7, 30, 90, YEAR)
@@ -29,7 +30,8 @@ SPANS: Final = (7, 30, 90, YEAR)
 
 @get_view()
 def costs(request: HttpRequest, access: Access) -> HttpResponse:
-    """`/costs/`: the costs from `since` to `until`; `agent`, `model`, `tag` and `tool` filter, `latency=on` computes latencies and tags immediately."""
+    """`/costs/`: the costs from `since` to `until`; `agent`, `model`, `tag` and `tool` filter, `latency=on` computes latencies and tags immediately,
+    `all` names the table with all rows."""
     here = {name: request.GET[name].strip() for name in NAMES if request.GET.get(name, "").strip()}
     span, wrong = _span(here)
     cost_query = CostQuery(span=span, **{name: here.get(name, "") for name in FILTERS})
@@ -48,18 +50,18 @@ def costs(request: HttpRequest, access: Access) -> HttpResponse:
         "undated": queries.undated(access.project, cost_query),
     }
     if cells:
-        context |= _figures(access.project, cost_query, cells, with_latency=here.get("latency") == "on")
+        context |= _figures(access.project, cost_query, cells, here)
     else:
         context["recorded"] = queries.records_anything(access.project)
     return page(request, "costs/costs.html", context, parts=("groups",), status=422 if wrong else 200)
 
 
 def _figures(
-    project: Project, cost_query: CostQuery, cells: Sequence[Cell], *, with_latency: bool
+    project: Project, cost_query: CostQuery, cells: Sequence[Cell], here: Mapping[str, str]
 ) -> dict[str, object]:
     """Return the data of the page; for large amounts, latencies and tags only on request."""
     counts = sum(cell.sessions for cell in cells)
-    whole = with_latency or counts <= AT_ONCE
+    whole = here.get("latency") == "on" or counts <= AT_ONCE
     histograms = queries.histograms_of(project, cost_query) if whole else None
     days = figures.by_days(cells, cost_query.span, cost_query.span.unit)
     tags = queries.by_tag(project, cost_query) if whole else None
@@ -74,9 +76,9 @@ def _figures(
         "unknown_sessions": reverse("sessions") + _unknown_sessions(cost_query),
         "sessions": queries.sessions_in(project, cost_query),
         "latency": None if histograms is None else latency_of_calls(cells, histograms),
-        "plot": cost_plot(days, cost_query.span),
+        "plot": cost_plot(days, cost_query.span, series_of(cells, cost_query.span)),
         "unit": cost_query.span.unit,
-        "groups": groups_of(cells, tags, histograms, cost_query),
+        "groups": groups_of(cells, tags, histograms, cost_query, here.get("all", "")),
         "whole": whole,
         "replays": replays,
         "replay_reasons": unknown_reasons(attempts_of_days(project, *span))
