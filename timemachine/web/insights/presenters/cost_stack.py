@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Final
 
@@ -42,7 +43,7 @@ def series_of(cells: Iterable[Cell], span: Span) -> list[Series]:
     return found
 
 
-def table_of(series: Sequence[Series], firsts: Sequence[Value]) -> list[tuple[Value, list[Sums]]]:
+def table_of(series: Sequence[Series], firsts: Sequence[date]) -> list[tuple[date, list[Sums]]]:
     """Return the days with costs, the latest first, each with its sums in the order of the series."""
     rows = [(first, [each.sums.get(first, NOTHING) for each in series]) for first in reversed(firsts)]
     return [(first, sums) for first, sums in rows if any(s.cost_usd or s.unknown_cost_calls for s in sums)]
