@@ -14,20 +14,10 @@ from timemachine.text.pure.difference.changes import (
     changes_of,
     find_distinctions,
 )
-from timemachine.text.pure.difference.text import Span, fold, text_diff
-from timemachine.web.template_library import register
+from timemachine.text.pure.difference.text import fold, text_diff
 
 SHOWN_ROWS: Final = 150
 ELEMENTS: Final = {"removed": "del", "added": "ins"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownSpan:
-    """A text with the element that marks it."""
-
-    element: str
-    mark: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,15 +105,3 @@ def text_rows(old: str, new: str, *, everything: bool) -> Sequence[Row]:
     """Return the rows of two texts side by side; with `everything` nothing is collapsed."""
     rows = text_diff(old, new).rows
     return rows if everything else fold(rows)
-
-
-@register.filter
-def shown_spans(spans: Sequence[Span]) -> tuple[ShownSpan, ...]:
-    """Return the spans of one side of a row, without the line break at its start."""
-    texts = [span.text for span in spans]
-    if texts:
-        texts[0] = texts[0].removeprefix("\n")
-    return tuple(
-        ShownSpan(element=ELEMENTS.get(span.mark, "span"), mark=span.mark, text=text)
-        for span, text in zip(spans, texts, strict=True)
-    )

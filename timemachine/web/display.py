@@ -22,7 +22,7 @@ from timemachine.core.pure.numbers import sum_known
 from timemachine.memory.patterns.schemas import resolution_words
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.comparison.pure.statistics import wording
-from timemachine.web import differences, formatting, hits, navigation, page_chrome, redaction_marks
+from timemachine.web import formatting, hits, marked_rows, navigation, page_chrome, redaction_marks
 from timemachine.web.comparisons.presenters import matrix
 from timemachine.web.insights.presenters import pattern_plot, search_hits
 from timemachine.web.replays.forms import replays
@@ -42,7 +42,7 @@ from timemachine.web.sessions.presenters.live import live_status
 from timemachine.web.template_library import or_absent, register
 
 MODULES_OF_TAGS: Final = (
-    differences,
+    marked_rows,
     matrix,
     model_request,
     search_hits,

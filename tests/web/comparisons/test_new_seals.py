@@ -216,7 +216,7 @@ def test_every_page_of_a_comparison_labels_erased_content_as_erased(
         assert 'class="verdict erased"' in page
         assert "Verdicts and statistics refer to the original content" in page
         shown = words(reader.get(cell).text)
-        assert re.search(r"erased [a-z ]+ before context erased verified before", shown)
+        assert re.search(r"Answer erased [a-z ]+ before Context erased verified before", shown)
 
 
 def test_the_number_of_queries_does_not_grow_with_erased_or_shown_content(

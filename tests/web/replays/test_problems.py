@@ -139,7 +139,7 @@ def test_the_rank_biased_overlap_is_shown_with_its_depth(project: Project, brows
     session = recorded_session(project, questions=QUESTIONS[:1], top_k=4)
     replay = replayed(session, ReplayOptions(top_k=1, as_of="recorded"))
     shown = words(browser, f"/replays/{replay.id}/steps/1/")
-    assert "rank-biased 1.00 down to rank 1, the end of the shorter list (p = 0.9)" in shown
+    assert "Rank-biased overlap 1.00 down to rank 1, the end of the shorter list (p = 0.9)" in shown
 
 
 def test_long_counts_have_thousands_separators(

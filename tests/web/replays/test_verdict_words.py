@@ -75,7 +75,9 @@ def test_a_replay_says_it_in_its_list_on_its_step_and_where_it_first_differs(
 ) -> None:
     answers_with(stub, new)
     replay = replayed(recorded_calls(project, recorded), AUDIT)
-    assert f"{verdict} {where}" in words(browser, f"/replays/{replay.id}/steps/1/")
+    shown = words(browser, f"/replays/{replay.id}/steps/1/")
+    assert f"Action {verdict}" in shown
+    assert f" calls: {where}." in shown
     assert f"verified {verdict} $" in words(browser, f"/replays/{replay.id}/")
     found = api.get(f"/replays/{replay.id}").json()["first_divergence"]
     assert found == {"sequence": 1, "verdict": "other_tool", "in_words": verdict, "earlier_unanswered": 0}

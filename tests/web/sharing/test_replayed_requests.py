@@ -73,7 +73,8 @@ def test_a_replayed_call_shows_its_request_and_then_both_answers(
     places = [
         shown.index(each)
         for each in (
-            "The new model makes other calls. The request below is the recorded one",
+            " calls: ",
+            "The request below is the recorded one",
             "Request verified",
             "System prompt, 2 tools, 1 message",
             "You are careful.",

@@ -3,10 +3,8 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
-
-from django.utils.safestring import SafeString
 
 from timemachine.core.payloads.queries import text, value
 from timemachine.core.pure.numbers import spaced
@@ -25,14 +23,27 @@ from timemachine.replay.alignment.long_diffs import LONG, Row, is_long
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.model_calls import calls_in, text_in
 from timemachine.replay.runs.models import ReplayAttempt, ReplayHit, ReplayStep
+from timemachine.replay.runs.pure.finding import StepFinding, StepResult, finding
 from timemachine.replay.runs.pure.written_calls import CallPair, paired_calls, written_arguments
 from timemachine.replay.runs.queries import passages_of
 from timemachine.text.pure.difference.changes import Distinctions, find_distinctions
 from timemachine.text.redaction.pure.marks import OPENING_ERASED
 from timemachine.web.differences import text_rows
-from timemachine.web.ranked_lists import lines
-from timemachine.web.sessions.presenters.sentences import Sentence, counted, sentences
-from timemachine.web.sessions.presenters.supporting_passages import Evidence, evidence
+from timemachine.web.marked_rows import MarkedRow, marked_rows
+from timemachine.web.ranked_lists import Listed, Slopes, slopes
+from timemachine.web.replays.presenters.passages import (
+    AnyStep,
+    RecordedFrame,
+    ReplayedFrame,
+    changes_of,
+    found_frame,
+    listed,
+    recorded_frames,
+    supporting_frames,
+)
+from timemachine.web.replays.presenters.side_figures import SideFigure, side_figures
+from timemachine.web.replays.presenters.support import Support, support_of, supported_alike
+from timemachine.web.sessions.presenters.sentences import Sentence, counted
 
 SHOWN_EVIDENCE = 400
 _COMPARED: Final = {
@@ -66,47 +77,6 @@ _EVIDENCE: Final = {
     "new_refuses": "The new answer declines to answer",
 }
 BEGINNING = LONG // 2
-ERASED: Final = "erased"
-"""What is shown for a frame's text that was verified before it was erased."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedFrame:
-    """A recorded frame: the result of verifying it, what has happened to it since, its rank now. `then` is the result before it was erased."""
-
-    rank: int
-    title: str
-    name: str
-    verdict: str
-    since: str | None
-    now: str
-    fate: str
-    then: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayedFrame:
-    """A frame that was found now, and its recorded rank."""
-
-    rank: int
-    title: str
-    name: str
-    score: float | None
-    then: str
-    fate: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grounded:
-    """An answer of one side in its sentences, with their supporting passages. `side` is the prefix of its anchors."""
-
-    title: str
-    side: str
-    live: bool
-    grounding: Any
-    sentences: Sequence[Sentence]
-    in_answer: bool
-    evidence: Sequence[Evidence]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +87,6 @@ class ShownCall:
     fate: str
     rows: Sequence[Row] = ()
     alone: str | None = None
-
-
-type AnyStep = ReplayStep | SharedReplayStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,14 +109,17 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """A step, recorded and replayed. `rows` is None if there are no two answers to compare, or if they are too `long` to compare here; `…_ended` is the provider's stop reason.
+    """A step, recorded and replayed. `rows` is None if there is no answer to show, or if two are too `long` to compare here; `…_ended` is the provider's stop reason.
 
-    `beginnings` is the number of characters of two long answers that `rows` cover; None if they cover everything. `frames` are those that
-    were verified, out of `recorded_count`.
+    `alone`: there is one text to show, the recorded answer, or both if they are `same`. `beginnings` is the number of characters of two
+    long answers that `rows` cover; None if they cover everything. `frames` are those that were verified, out of `recorded_count`.
     """
 
     answers: Answers | SharedReplayStep
-    rows: Sequence[Row] | None
+    finding: StepFinding
+    figures: Sequence[SideFigure]
+    rows: Sequence[MarkedRow | Row] | None
+    alone: bool
     long: bool
     beginnings: int | None
     telling: list[Distinctions]
@@ -159,12 +129,11 @@ class Sides:
     frames: list[RecordedFrame]
     recorded_count: int
     found: list[ReplayedFrame]
-    lines: SafeString
+    slopes: Slopes | None
     attempts: Sequence[ReplayAttempt | SharedAttempt]
-    recorded_call_ms: float | None
     recorded_ended: str | None
     replayed_ended: str | None
-    grounded: list[Grounded]
+    support: Support | None
 
 
 def _answers_of(step: ReplayStep) -> Answers:
@@ -207,27 +176,62 @@ def side_by_side(step: AnyStep, *, everything: bool = False, beginnings: bool = 
     if step.kind == MODEL_CALL and step.model is not None:
         both = (recorded or "", new or "")  # one of them may have calls of tools instead of a text
     long = both is not None and is_long(*both)
+    same = recorded is not None and recorded == new and OPENING_ERASED not in recorded
+    support = support_of(step, answers, same=same)
+    alone = (same and supported_alike(support)) or (both is None and recorded is not None)
+    shown = (recorded or "", recorded or "") if alone and not long else both
+    before, now = listed(answers.recorded_frames), listed(answers.found_frames)
     return Sides(
         answers=answers,
-        rows=_rows(both, long=long, everything=everything, beginnings=beginnings),
+        finding=_finding(step, answers, before, now),
+        figures=side_figures(
+            answers.action, step, _recorded_ms(step, answers), with_grounding=step.kind != MODEL_CALL
+        ),
+        rows=_rows(
+            shown,
+            _marks(support, alone=alone),
+            long=long,
+            everything=everything or alone,
+            beginnings=beginnings,
+        ),
+        alone=alone,
         long=long and not beginnings,
         beginnings=BEGINNING if long and beginnings else None,
         telling=_one_sided(step, *both) if both and not long else [],
-        same=recorded is not None and recorded == new and OPENING_ERASED not in recorded,
+        same=same,
         calls=_calls(step, answers, everything=everything),
         evidence=list(_evidence(step.evidence or {}, step.verdict)),
-        frames=_recorded_frames(step, answers),
+        frames=recorded_frames(step, answers.recorded_frames, answers.erased_ranks),
         recorded_count=len(answers.recorded_frames),
-        found=[_found_frame(step, each) for each in answers.found_frames],
-        lines=lines(
-            [_key(frame) for frame in step.frames or []], [_found_key(each) for each in answers.found_frames]
-        ),
+        found=[found_frame(step, each) for each in answers.found_frames],
+        slopes=None if step.retrieval is None else slopes(before, now, _mattering(step)),
         attempts=sorted(answers.attempts, key=lambda each: each.number),
-        recorded_call_ms=frozen.call_ms_of(step.kind, answers.action.parameters, answers.action.duration_ms),
         recorded_ended=ended_by(answers.action.parameters),
         replayed_ended=ended_by(step.parameters),
-        grounded=list(_grounded_sides(step, answers)),
+        support=support,
     )
+
+
+def _recorded_ms(step: AnyStep, answers: Answers | SharedReplayStep) -> float | None:
+    return frozen.call_ms_of(step.kind, answers.action.parameters, answers.action.duration_ms)
+
+
+def _finding(
+    step: AnyStep, answers: Answers | SharedReplayStep, before: Sequence[Listed], now: Sequence[Listed]
+) -> StepFinding:
+    result = StepResult(
+        status=step.status,
+        verdict=step.verdict,
+        context=step.context,
+        evidence=step.evidence or {},
+        is_call=step.kind == MODEL_CALL,
+        frames=len(step.frames or []),
+    )
+    return finding(result, changes_of(step, before, now, answered=answers.recorded_answer is not None))
+
+
+def _mattering(step: AnyStep) -> frozenset[Any]:
+    return frozenset(supporting_frames(step.action.grounding)) | frozenset(supporting_frames(step.grounding))
 
 
 def _calls(step: AnyStep, answers: Answers | SharedReplayStep, *, everything: bool) -> list[ShownCall]:
@@ -263,36 +267,28 @@ def _passages(hits: Iterable[Hit | ReplayHit]) -> list[SharedFrame]:
 
 
 def _rows(
-    both: tuple[str, str] | None, *, long: bool, everything: bool, beginnings: bool
-) -> Sequence[Row] | None:
+    both: tuple[str, str] | None,
+    marks: tuple[Sequence[Sentence], Sequence[Sentence]],
+    *,
+    long: bool,
+    everything: bool,
+    beginnings: bool,
+) -> Sequence[MarkedRow | Row] | None:
     if both is None or (long and not beginnings):
         return None
-    texts = [text[:BEGINNING] for text in both] if long else both
-    return text_rows(*texts, everything=everything)
+    old, new = (text[:BEGINNING] if long else text for text in both)
+    return marked_rows(old, new, *marks, everything=everything)
+
+
+def _marks(support: Support | None, *, alone: bool) -> tuple[Sequence[Sentence], Sequence[Sentence]]:
+    if support is None:
+        return (), ()
+    return (support.left or support.right, ()) if alone else (support.left, support.right)
 
 
 def _one_sided(step: AnyStep, recorded: str, new: str) -> list[Distinctions]:
     """Return the numbers and names in only one answer, without those that the verdict's evidence lists."""
     return [each for each in find_distinctions(recorded, new) if step.verdict != f"{each.what}_differ"]
-
-
-def _grounded_sides(step: AnyStep, found: Answers | SharedReplayStep) -> Iterator[Grounded]:
-    sides = (
-        ("Recorded", "old-", False, found.recorded_answer, found.action.grounding, found.recorded_frames),
-        ("Replayed", "new-", True, found.new_answer, step.grounding, found.answer_frames),
-    )
-    for title, side, live, answer, grounding, passages in sides:
-        shown = sentences(answer, grounding)
-        if any(each.grounded is not None for each in shown):
-            yield Grounded(
-                title=title,
-                side=side,
-                live=live,
-                grounding=grounding,
-                sentences=shown,
-                in_answer=answer is not None and "".join(each.text for each in shown) == answer,
-                evidence=evidence(shown, passages),
-            )
 
 
 def _evidence(evidence: Mapping[str, Any], verdict: str | None) -> Iterator[tuple[str, str]]:
@@ -321,61 +317,3 @@ def _words(found: Any) -> str:
     else:
         sentence = json.dumps(found, ensure_ascii=False)
     return sentence if len(sentence) <= SHOWN_EVIDENCE else sentence[:SHOWN_EVIDENCE] + "…"
-
-
-def _recorded_frames(step: AnyStep, answers: Answers | SharedReplayStep) -> list[RecordedFrame]:
-    titles = {each.rank: each.title or "untitled" for each in answers.recorded_frames}
-    return [
-        replace(found, verdict=ERASED, then=found.verdict) if found.rank in answers.erased_ranks else found
-        for found in (_recorded_frame(step, frame, titles) for frame in step.frames or [])
-    ]
-
-
-def _recorded_frame(step: AnyStep, frame: Mapping[str, Any], titles: dict[int, str]) -> RecordedFrame:
-    name = _name(frame["frame"])
-    now, fate = _in_other_list(step, _key(frame), frame["rank"], alone="lost", end="to")
-    return RecordedFrame(
-        rank=frame["rank"],
-        title=titles.get(frame["rank"], "untitled"),
-        name=f"{name} v{frame['version']}" if frame["version"] else name,
-        verdict=frame["verdict"],
-        since=frame["since"],
-        now=now,
-        fate=fate,
-    )
-
-
-def _key(frame: Mapping[str, Any]) -> Any:
-    """Return the key of the frame in the comparison of the retrieval."""
-    return frame["frame"] if frame["frame"] is not None else frame["sha256"] or f"rank {frame['rank']}"
-
-
-def _in_other_list(step: AnyStep, frame: Any, rank: int, *, alone: str, end: str) -> tuple[str, str]:
-    """Return the place of a frame in the other list, in words, and what happened to it; `alone` if it is not there."""
-    retrieval = step.retrieval or {}
-    if frame in retrieval.get(alone, []):
-        return alone, alone
-    for move in retrieval.get("moved", []):
-        if move["frame"] == frame:
-            return f"rank {move[end]}", "moved"
-    return f"rank {rank}", "same"
-
-
-def _found_frame(step: AnyStep, hit: SharedFrame) -> ReplayedFrame:
-    then, fate = _in_other_list(step, _found_key(hit), hit.rank, alone="gained", end="from")
-    return ReplayedFrame(
-        rank=hit.rank,
-        title=hit.title or "untitled",
-        name=_name(hit.frame),
-        score=hit.score,
-        then=then,
-        fate=fate,
-    )
-
-
-def _found_key(hit: SharedFrame) -> Any:
-    return hit.frame if hit.frame is not None else hit.sha256
-
-
-def _name(frame: Any) -> str:
-    return f"#{frame}" if isinstance(frame, int) else str(frame or "")

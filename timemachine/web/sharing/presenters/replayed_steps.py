@@ -4,43 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from timemachine.governance.sharing.read_models.replays import SharedReplayStep
 from timemachine.governance.sharing.read_models.requests import SharedRequest
-from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.web.replays.forms.replays import chosen_options
 from timemachine.web.sessions.presenters.model_request import ShownRequest, shown
 
 SENT_WITH: Final = ("system_prompt", "question", "messages", "temperature", "seed", "max_tokens")
 """Options of a replay that change a request before it is sent."""
-_VERDICTS: Final[Mapping[str, str]] = {
-    "identical": "The new answer is the same, byte for byte",
-    "same_action": "The new model calls the same tools with equal arguments",
-    "formatting": "The new answer differs only in its formatting",
-    "reworded": "The new answer uses other words; no difference in facts was found",
-    "equivalent": "The new answer means the same",
-    "adds": "The new answer says more than the recorded one",
-    "omits": "The new answer leaves out something that the recorded one says",
-    "numbers_differ": "The new answer has other numbers",
-    "names_differ": "The new answer has other names",
-    "polarity_differs": "The new answer says the opposite in at least one sentence",
-    "changed": "The new answer is another one",
-    "contradicts": "The new answer contradicts the recorded one",
-    "other_arguments": "The new model calls the same tools with other arguments",
-    "other_tool": "The new model makes other calls",
-    "answers_instead": "The recorded model called a tool; the new one answers",
-    "calls_instead": "The recorded model answered; the new one calls a tool",
-    "refused": "The new model declines to answer",
-    "newly_answered": "The recorded model declined to answer; the new one answers",
-    "not_recorded": "There is no recorded answer to compare the new one with",
-    "error": "The call failed",
-}
-_STATUSES: Final[Mapping[str, str]] = {
-    "waiting": "This step has not run yet",
-    "running": "This step is running",
-    "failed": "This step failed",
-    "cancelled": "This step was cancelled",
-    "skipped": "This step was not asked, because the spend limit was nearly reached",
-}
 _REQUESTS: Final[Mapping[str, str]] = {
     "verified": "The request below is the recorded one: its bytes still have the recorded SHA-256",
     "altered": "The stored request is not the one that was recorded: its bytes have another SHA-256",
@@ -83,9 +52,9 @@ def replayed_request(
     )
 
 
-def finding(step: SharedReplayStep, request: ReplayedRequest | None) -> str:
-    """Return what the replay of a step found, in one or two sentences; an altered request comes first."""
-    sentences = [_answer(step), *_request(request)]
+def finding(sentence: str, request: ReplayedRequest | None) -> str:
+    """Return what the replay of a step found, and what is known of its request; an altered request comes first."""
+    sentences = [sentence, *_request(request)]
     if request is not None and request.is_altered:
         sentences.reverse()
     return " ".join(f"{each.rstrip('.')}." for each in sentences)
@@ -95,24 +64,3 @@ def _request(request: ReplayedRequest | None) -> Iterator[str]:
     verdict = None if request is None else request.about.verdict
     if verdict is not None:
         yield _REQUESTS[verdict]
-
-
-def _answer(step: SharedReplayStep) -> str:
-    if step.verdict is not None and step.verdict in _VERDICTS:
-        return _VERDICTS[step.verdict]
-    if step.status in _STATUSES:
-        return _STATUSES[step.status]
-    if "not_asked" in (step.evidence or {}):
-        return "It was not sent again, for the reason below"
-    if step.retrieval is not None:
-        return f"Searched again, the passages are {_SEARCHED.get(step.retrieval.get('verdict', ''), 'compared below')}"
-    if step.kind == MODEL_CALL:
-        return "No model was called"
-    return "No model was called; the frozen passages of the recorded step were checked"
-
-
-_SEARCHED: Final[Mapping[str, str]] = {
-    "same": "the same",
-    "reordered": "the same in another order",
-    "changed": "others",
-}

@@ -239,7 +239,7 @@ def _both_sides(
         "asked": state,
         "here": {},
         "request_sent": sent,
-        "finding": finding(step, sent),
+        "finding": finding(sides.finding.sentence, sent),
     }
 
 

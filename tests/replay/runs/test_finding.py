@@ -1,0 +1,162 @@
+"""The sentence that opens the page of a replayed step."""
+
+from typing import Any
+
+import pytest
+
+from timemachine.replay.runs.pure.finding import (
+    PassageChanges,
+    RankedPassage,
+    StepResult,
+    finding,
+)
+
+
+def result(**changes: Any) -> StepResult:
+    known: dict[str, Any] = {
+        "status": "done",
+        "verdict": None,
+        "context": "verified",
+        "evidence": {},
+        "is_call": False,
+    }
+    return StepResult(**known | changes)
+
+
+def passages(**changes: Any) -> PassageChanges:
+    known: dict[str, Any] = {
+        "mattered": RankedPassage(title="Fees", recorded=3, now=3),
+        "rests_on": None,
+        "gained": (),
+        "lost": 0,
+        "moved": 0,
+        "cut": 8,
+        "cut_now": 8,
+        "answered": True,
+    }
+    return PassageChanges(**known | changes)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "evidence", "sentence"),
+    [
+        ("identical", {}, "Answer unchanged."),
+        ("adds", {"added": ["It snowed."]}, "The new answer adds “It snowed”."),
+        ("adds", {}, "The new answer adds something."),
+        (
+            "omits",
+            {"omitted": ["One.", "Two.", "Three."]},
+            "The new answer leaves out “One” and 2 more sentences.",
+        ),
+        (
+            "numbers_differ",
+            {"only_recorded": ["12"], "only_new": ["35"]},
+            "The new answer has 35, the recorded one 12.",
+        ),
+        ("numbers_differ", {"only_new": ["1", "2", "3", "4"]}, "The new answer also has 1, 2, 3 and 1 more."),
+        ("names_differ", {"only_recorded": ["Acme"]}, "The new answer lacks Acme."),
+        ("names_differ", {"only_recorded": "withheld"}, "The new answer has other names."),
+        (
+            "polarity_differs",
+            {"new": ["Prices fell."], "recorded": ["Prices rose."]},
+            "The new answer says the opposite: “Prices fell”, recorded “Prices rose”.",
+        ),
+        ("polarity_differs", {}, "The new answer says the opposite in at least one sentence."),
+        ("changed", {"only_new": ["x" * 100]}, f"The new answer says something else: “{'x' * 90}…”."),
+        (
+            "other_arguments",
+            {"differing": [{"tool": "Bash"}, {"tool": "Bash"}, 3]},
+            "The new model calls Bash with other arguments.",
+        ),
+        ("other_arguments", {}, "The new model calls the same tools with other arguments."),
+        ("other_tool", {"only_new": ["cat"]}, "The new model makes more calls: cat only in the new answer."),
+        (
+            "other_tool",
+            {"only_new": ["cat"], "only_recorded": ["ls"]},
+            "The new model makes other calls: ls only in the recording, cat only in the new answer.",
+        ),
+        ("calls_instead", {}, "The recorded model answered; the new one calls a tool."),
+        (None, {"not_asked": "no prompt"}, "It was not sent again, for the reason below."),
+        (None, {}, "No model was called."),
+    ],
+)
+def test_the_sentence_says_what_became_of_the_answer(
+    verdict: str | None, evidence: dict[str, Any], sentence: str
+) -> None:
+    assert finding(result(verdict=verdict, evidence=evidence), None).sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({}, "stays at rank 3; the same passages in the same order"),
+        ({"moved": 2}, "stays at rank 3; the same passages in another order"),
+        (
+            {"gained": [9, 12], "lost": 1, "cut_now": 9},
+            "stays at rank 3; 2 passages came in at ranks 9 to 12, below the recorded cut of 8, 1 passage was lost",
+        ),
+        (
+            {"mattered": RankedPassage(title="Fees", recorded=3, now=12), "lost": 2},
+            "moved from rank 3 to 12, below the recorded cut of 8; 2 passages were lost",
+        ),
+        (
+            {"mattered": RankedPassage(title="Fees", recorded=None, now=12), "gained": [12]},
+            "came in at rank 12, below the recorded cut of 8",
+        ),
+        (
+            {"mattered": RankedPassage(title="Fees", recorded=None, now=12), "gained": [9, 12]},
+            "came in at rank 12, below the recorded cut of 8; 1 more passage came in at rank 9, below the recorded cut of 8",
+        ),
+        (
+            {"mattered": RankedPassage(title="Fees", recorded=None, now=None)},
+            "is in neither list; the same passages in the same order",
+        ),
+        (
+            {"mattered": RankedPassage(title="Fees", recorded=3, now=None), "lost": 1, "cut_now": 4},
+            "is lost: it had rank 3 and is not among the 4 found now; 1 passage was lost",
+        ),
+        (
+            {"mattered": RankedPassage(title="Fees", recorded=3, now=None), "cut_now": 2, "chosen": True},
+            "is lost: it had rank 3 and is not among the 2 chosen now; the same passages in the same order",
+        ),
+    ],
+)
+def test_the_passage_that_mattered_is_named_with_its_ranks(changes: dict[str, Any], sentence: str) -> None:
+    found = finding(result(verdict="identical"), passages(**changes))
+    assert found.sentence == f"Answer unchanged; the passage that mattered, “Fees”, {sentence}."
+    assert not found.is_bad
+
+
+def test_a_new_answer_that_rests_on_another_passage_names_that_one() -> None:
+    new = RankedPassage(title="Abroad", recorded=None, now=12)
+    found = finding(result(verdict="numbers_differ"), passages(rests_on=new, gained=[12]))
+    assert "it now rests on “Abroad”, which came in at rank 12, below the recorded cut of 8" in found.sentence
+
+
+def test_which_passage_mattered_is_unknown_without_support_and_not_said_of_a_find() -> None:
+    unknown = finding(result(verdict="identical"), passages(mattered=None)).sentence
+    assert "which passage mattered is unknown" in unknown
+    assert finding(result(), passages(mattered=None, answered=False)).sentence == (
+        "The same passages in the same order."
+    )
+
+
+def test_dangers_and_failures_are_marked_and_come_first() -> None:
+    altered = finding(result(verdict="identical", context="altered"), None)
+    assert altered.sentence == "The stored context is not what was recorded. Answer unchanged."
+    failed = finding(result(status="failed"), passages())
+    assert failed.sentence == "This step failed."
+    opposed = finding(result(verdict="polarity_differs"), None)
+    assert all(each.is_bad for each in (altered, failed, opposed))
+    assert not finding(result(verdict="numbers_differ", context="altered", is_call=True), None).is_bad
+
+
+@pytest.mark.parametrize(
+    ("frames", "sentence"),
+    [
+        (1, "No model was called; the frozen passage has its recorded text."),
+        (8, "No model was called; all 8 frozen passages have their recorded text."),
+    ],
+)
+def test_a_check_without_a_model_says_what_was_checked(frames: int, sentence: str) -> None:
+    assert finding(result(frames=frames), None).sentence == sentence
