@@ -75,7 +75,7 @@ class PassageChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFinding:
-    """The sentence, and whether it tells of a contradiction, a failure or a danger."""
+    """The sentence, and whether it reports a contradiction, a failure or a danger."""
 
     sentence: str
     is_bad: bool
@@ -83,7 +83,7 @@ class StepFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """What became of a replayed step. `is_call`: it is a model call, and not a find or an ask. `frames` passages were recorded with it."""
+    """What happened to a replayed step. `is_call`: it is a model call, and not a find or an ask. `frames` passages were recorded with it."""
 
     status: str
     verdict: str | None
@@ -97,9 +97,9 @@ def finding(step: StepResult, passages: PassageChanges | None) -> StepFinding:
     """Return what happened to the answer and to the passage that mattered; a context that is not the recorded one comes first."""
     answer = _answer(step)
     changed = None if passages is None or step.status != "done" else _passages(passages)
-    said = "; ".join(each for each in (answer, changed) if each) or _only_checked(step)
+    result = "; ".join(each for each in (answer, changed) if each) or _only_checked(step)
     danger = None if step.is_call else _CONTEXTS.get(step.context or "")
-    sentences = [each for each in (danger, said[:1].upper() + said[1:]) if each]
+    sentences = [each for each in (danger, result[:1].upper() + result[1:]) if each]
     return StepFinding(
         sentence=" ".join(f"{each}." for each in sentences),
         is_bad=danger is not None or step.status == "failed" or step.verdict in _DANGERS,
@@ -155,11 +155,11 @@ def _opposite(evidence: Mapping[str, Any]) -> str:
 
 
 def _quoting(words: str, name: str) -> Callable[[Mapping[str, Any]], str]:
-    def said(evidence: Mapping[str, Any]) -> str:
+    def sentence(evidence: Mapping[str, Any]) -> str:
         quoted = _quoted(evidence, name)
         return f"{words} {quoted}" if quoted else ""
 
-    return said
+    return sentence
 
 
 _SAYING: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {

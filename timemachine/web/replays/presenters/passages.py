@@ -75,7 +75,7 @@ def changes_of(
 def _most_supporting(
     support: Counter[Any], recorded: Sequence[Listed], now: Sequence[Listed]
 ) -> RankedPassage | None:
-    """Return the passage that supports most sentences; of several, the one with the best recorded rank."""
+    """Return the passage that supports most sentences; if there are several, the one with the best recorded rank."""
     before = {each.key: each for each in reversed(recorded)}
     after = {each.key: each for each in reversed(now)}
     last = len(recorded) + len(now) + 1

@@ -41,7 +41,7 @@ from timemachine.web.replays.presenters.passages import (
     recorded_frames,
     supporting_frames,
 )
-from timemachine.web.replays.presenters.side_figures import SideFigure, side_figures
+from timemachine.web.replays.presenters.side_values import SideValue, side_values
 from timemachine.web.replays.presenters.support import Support, support_of, supported_alike
 from timemachine.web.sessions.presenters.sentences import Sentence, counted
 
@@ -117,7 +117,7 @@ class Sides:
 
     answers: Answers | SharedReplayStep
     finding: StepFinding
-    figures: Sequence[SideFigure]
+    values: Sequence[SideValue]
     rows: Sequence[MarkedRow | Row] | None
     alone: bool
     long: bool
@@ -184,7 +184,7 @@ def side_by_side(step: AnyStep, *, everything: bool = False, beginnings: bool = 
     return Sides(
         answers=answers,
         finding=_finding(step, answers, before, now),
-        figures=side_figures(
+        values=side_values(
             answers.action, step, _recorded_ms(step, answers), with_grounding=step.kind != MODEL_CALL
         ),
         rows=_rows(

@@ -1,4 +1,4 @@
-"""The figures of a replayed step next to the recorded ones: what differs, and what is the same once."""
+"""Model, tokens, cost, duration and grounding of a replayed step next to the recorded ones."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from timemachine.web.formatting import ABSENT, duration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SideFigure:
-    """One figure of both sides as text. `differs` is False if there is no new value, or if it is the same."""
+class SideValue:
+    """One value of both sides as text. `differs` is False if there is no new value, or if it is the same."""
 
     title: str
     recorded: str
@@ -21,16 +21,16 @@ class SideFigure:
 _ALWAYS: Final = ("Model",)
 
 
-def side_figures(
+def side_values(
     recorded: Any, new: Any, recorded_ms: float | None, *, with_grounding: bool
-) -> list[SideFigure]:
-    """Return the figures that are shown: those that differ, and the model. `recorded` is the step, `new` its replay.
+) -> list[SideValue]:
+    """Return the values that are shown: those that differ, and the model. `recorded` is the step, `new` its replay.
 
-    Without a new model call there is nothing to compare, so the recorded figures stand alone.
+    Without a new model call there is nothing to compare, so the recorded values stand alone.
     """
     called = new.model is not None
     found = [
-        SideFigure(
+        SideValue(
             title=title,
             recorded=before,
             new=after if called else "",
