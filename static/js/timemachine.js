@@ -106,20 +106,52 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// --- files dropped anywhere on a page with the import form are imported
+// --- files dropped anywhere on a page with the import form are imported, or chosen where there are more fields
 
-const importing = (event) => event.dataTransfer?.types.includes("Files") && document.querySelector(".import [type=file]");
+const importing = (event) =>
+  event.dataTransfer?.types.includes("Files") && one(".import [type=file], .drop-zone [type=file]");
+const dragging = (on) => document.documentElement.classList.toggle("dragging", on);
 document.addEventListener("dragover", (event) => {
   if (!importing(event)) return;
   event.preventDefault();
   event.dataTransfer.dropEffect = "copy";
+  dragging(true);
 });
+document.addEventListener("dragleave", (event) => event.relatedTarget || dragging(false));
 document.addEventListener("drop", (event) => {
   const file = importing(event);
+  dragging(false);
   if (!file || !event.dataTransfer.files.length) return;
   event.preventDefault();
   file.files = event.dataTransfer.files;
-  file.form.requestSubmit();
+  if (file.closest(".import")) file.form.requestSubmit();
+});
+
+// --- what was done appears as a toast: the messages float, and leave after ten seconds unless they are being read
+
+const done = one(".messages");
+if (done && !one(".messages > :not(.success)")) {
+  done.classList.add("toasts");
+  for (const note of all(".note", done)) {
+    const close = document.createElement("button");
+    close.type = "button";
+    close.className = "toast-close";
+    close.textContent = "×";
+    close.setAttribute("aria-label", "Close this message");
+    close.addEventListener("click", () => note.remove());
+    note.append(close);
+  }
+  const leave = () => (done.matches(":hover, :focus-within") ? setTimeout(leave, 2000) : done.remove());
+  setTimeout(leave, 10000);
+}
+
+// --- a job that finished while its page was open is announced
+
+document.addEventListener("htmx:after:swap", () => {
+  const over = one("#progress[data-announce]");
+  if (!over || over.dataset.announced) return;
+  over.dataset.announced = "yes";
+  one("#live").textContent = over.dataset.announce;
 });
 
 // --- clicking a sentence of an answer follows its mark; selecting text does not

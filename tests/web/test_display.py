@@ -6,6 +6,7 @@ import pytest
 from django.template import Context, Template
 
 from timemachine.recording.sessions.models import Session
+from timemachine.web.formatting import pace
 from timemachine.web.sessions.presenters.steps import price_words
 
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -138,3 +139,19 @@ def test_the_duration_of_a_session_is_shown(about: dict[str, Any], words: str) -
 )
 def test_unit_prices_are_shown_as_they_were_recorded(prices: Any, words: str) -> None:
     assert price_words(prices) == words
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "seconds", "words"),
+    [
+        (40, 200, 10, "4.0 per second, about 40 s left"),
+        (3, 9, 90, "2.0 per minute, about 3 min left"),
+        (199, 200, 1000, "11.9 per minute, about 5 s left"),
+        (0, 200, 10, ""),
+        (200, 200, 10, ""),
+        (40, None, 10, ""),
+        (40, 200, 1.9, ""),
+    ],
+)
+def test_time_left_is_told_only_with_a_rate(done: int, total: int | None, seconds: float, words: str) -> None:
+    assert pace(done, total, seconds) == words

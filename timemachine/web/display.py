@@ -39,7 +39,7 @@ from timemachine.web.sessions.presenters import (
 )
 from timemachine.web.sessions.presenters.bodies import Body
 from timemachine.web.sessions.presenters.live import live_status
-from timemachine.web.template_library import or_absent, register
+from timemachine.web.template_library import NOTHING, or_absent, register
 
 MODULES_OF_TAGS: Final = (
     marked_rows,
@@ -171,6 +171,13 @@ def relative(moment: datetime | None) -> str:
 def until(moment: datetime) -> str:
     """Return the remaining time, with the exact time on hover."""
     return _time(moment, formatting.until(moment, now()), formatting.exact(moment))
+
+
+@register.simple_tag
+def pace(done: int, total: int | None, since: datetime | None) -> SafeString:
+    """Return the rate since the start and the time left for the progress of a job; empty as long as there is no rate."""
+    words = "" if since is None else formatting.pace(done, total, (now() - since).total_seconds())
+    return format_html('<p class="quiet pace">{}</p>', words) if words else NOTHING
 
 
 @register.filter

@@ -89,6 +89,16 @@ def until(moment: datetime, now: datetime) -> str:
     return "in under a minute" if 0 < left < _MINUTE else relative(moment, now)
 
 
+def pace(done: int, total: int | None, seconds: float) -> str:
+    """Return the rate since the start and the time left: `4.0 per second, about 3 min left`. Empty without a rate: nothing done
+    yet, everything done, no known total, or less than two seconds."""
+    if total is None or not 0 < done < total or seconds < 2:  # noqa: PLR2004
+        return ""
+    rate = done / seconds
+    words = f"{rate:,.1f} per second" if rate >= 1 else f"{rate * _MINUTE:,.1f} per minute"
+    return f"{words}, about {_nearest_unit(max(1.0, (total - done) / rate))} left"
+
+
 def _long_duration(seconds: float) -> str:
     if seconds < 59.95:  # noqa: PLR2004
         return f"{seconds:.1f} s"

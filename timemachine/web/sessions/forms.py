@@ -175,7 +175,7 @@ class ImportForm(parts.RecordForm):
     ids = "import"
     places: ClassVar[Mapping[str, str]] = {parts.ANY: "file"}
     file = forms.FileField(
-        label="Files",
+        label="Drop files here, or choose them",
         required=False,
         widget=parts.FilesInput(attrs={"multiple": True}),
         help_text="At most 512 MB in total after unpacking. Files can be compressed with gzip.",

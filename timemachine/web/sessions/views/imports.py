@@ -30,6 +30,7 @@ from timemachine.web.uploads import received_files, receives_imports
 
 MOST_SHOWN: Final = 200
 _STORED_AS: Final = "imported"
+_TITLES: Final = [each.title for each in FORMATS.values()]
 
 
 class SkippedLines(TypedDict):
@@ -78,7 +79,7 @@ def import_page(request: HttpRequest, access: Access) -> HttpResponse:
     form = ImportForm(sent(request))
     files = form.run(lambda: _files(request))
     if files is None:
-        return page(request, "imports/form.html", form=form, status=form.http_status)
+        return page(request, "imports/form.html", form=form, known=_TITLES, status=form.http_status)
     accounts = [_imported(access, file, form.cleaned_data["format"]) for file in files]
     if all(account["refused"] for account in accounts):
         return _all_refused(request, form, accounts)
@@ -130,7 +131,7 @@ def _all_refused(request: HttpRequest, form: ImportForm, accounts: list[Account]
     context = {
         "form": form,
         "refused": [account["refused"] for account in accounts] if several else [],
-        "known": _known(accounts),
+        "known": _TITLES,
     }
     return page(request, "imports/form.html", context, status=422)
 
@@ -139,7 +140,7 @@ def _known(accounts: Iterable[Account]) -> list[str]:
     """Return the supported formats, if the format of a file was not recognised."""
     if not any(account.get("unknown") for account in accounts):
         return []
-    return [each.title for each in FORMATS.values()]
+    return _TITLES
 
 
 def _summary(accounts: list[Account]) -> str:
