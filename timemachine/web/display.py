@@ -25,11 +25,10 @@ from timemachine.replay.comparison.pure.statistics import wording
 from timemachine.web import formatting, hits, marked_rows, navigation, page_chrome, redaction_marks
 from timemachine.web.comparisons.presenters import matrix
 from timemachine.web.insights.presenters import pattern_plot, search_hits
+from timemachine.web.payloads import rendering
 from timemachine.web.replays.forms import replays
 from timemachine.web.replays.presenters import suite_report, trial_changes
 from timemachine.web.sessions.presenters import (
-    bodies,
-    model_request,
     rows,
     seal_status,
     sparkline,
@@ -37,20 +36,19 @@ from timemachine.web.sessions.presenters import (
     steps,
     table_rows,
 )
-from timemachine.web.sessions.presenters.bodies import Body
 from timemachine.web.sessions.presenters.live import live_status
 from timemachine.web.template_library import NOTHING, or_absent, register
 
 MODULES_OF_TAGS: Final = (
     marked_rows,
     matrix,
-    model_request,
     search_hits,
     navigation,
     page_chrome,
     hits,
     seal_status,
     pattern_plot,
+    rendering,
     replays,
     rows,
     sparkline,
@@ -211,12 +209,6 @@ def who(name: str | None) -> str:
     if len(noted) > LONGEST_WHO:
         return format_html('<span title="{}">{}…</span>', noted, noted[:LONGEST_WHO])
     return noted
-
-
-@register.filter
-def body_of(head: Any) -> Body:
-    """Return the layout of the beginning of a payload."""
-    return bodies.body(head.media_type, head.text, cut=head.cut)
 
 
 def _time(moment: datetime, words: str, hover: str) -> SafeString:

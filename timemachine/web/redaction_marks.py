@@ -18,7 +18,7 @@ from timemachine.replay.runs.models import ReplayStep
 from timemachine.web.template_library import register
 
 NOTHING: Final = ErasedParts()
-_MARK: Final = re.compile(
+MARK: Final = re.compile(
     r"(\[(?:withheld|erased|deleted(?=: turn\])): [^\[\]]{1,40}(?:\]|…$))"
 )  # in a text that was cut, the last as well
 _PARTS: Final = re.compile(r"\[(withheld|erased|deleted(?=: turn\])): ([^\[\]]{1,40})\]")
@@ -27,7 +27,7 @@ _PARTS: Final = re.compile(r"\[(withheld|erased|deleted(?=: turn\])): ([^\[\]]{1
 @register.filter
 def hatched(text: str) -> SafeString:
     """Return a redacted text with its marks as hatched blocks; every other character is escaped."""
-    pieces = _MARK.split(text)
+    pieces = MARK.split(text)
     if len(pieces) == 1:
         return conditional_escape(text)
     return format_html_join(

@@ -144,6 +144,11 @@ urlpatterns = [
     path("sessions/<session:id>/export/", transcripts.exports, name="session_export"),
     path("sessions/<session:id>/export/<str:format_name>", transcripts.export_file, name="export_file"),
     path("sessions/<session:id>/payloads/<sha256:sha256>", sessions.payload, name="payload"),
+    path(
+        "sessions/<session:id>/payloads/<sha256:sha256>/images/<int:number>",
+        sessions.payload_image,
+        name="payload_image",
+    ),
     # --- retention, deletion, legal holds
     path("settings/retention/", retention.settings, name="retention"),
     path("settings/retention/<str:id>/remove/", retention.remove_rule, name="remove_retention_rule"),
@@ -233,6 +238,11 @@ urlpatterns = [
     path("share/<str:public_id>/steps/<int:sequence>/", shared.shared_step, name="shared_step"),
     path("share/<str:public_id>/cells/<int:step>/", shared.shared_cell, name="shared_cell"),
     path("share/<str:public_id>/payloads/<str:sha256>/", shared.shared_payload, name="shared_payload"),
+    path(
+        "share/<str:public_id>/payloads/<str:sha256>/images/<int:number>",
+        shared.shared_image,
+        name="shared_image",
+    ),
     path("share/<str:public_id>/evidence.zip", shared.shared_evidence, name="shared_evidence"),
     re_path(r"^share(?:/.*)?$", shared.not_found, name="shared_nothing"),
 ]

@@ -184,7 +184,7 @@ def test_the_first_tab_reads_the_answer_and_the_last_message(operator: Client, p
     }
     recorded(project, [call(input={"messages": asked, "tools": [TOOL]}, output=output)])
     shown = words(get(operator, "/sessions/s/?step=1"))
-    assert "2 messages, 1 tool: the whole request . The last message, user: Quickly. Answer" in shown
+    assert "2 messages, 1 tool: the whole request . The last message: user Quickly. Answer" in shown
     assert "I read it. calls read_file" in shown
     assert "tool_calls[0]" not in shown
 

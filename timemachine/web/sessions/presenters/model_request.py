@@ -21,15 +21,13 @@ from timemachine.llm.pure.requests.neutral import (
     ToolCall,
     ToolResult,
 )
-from timemachine.llm.pure.requests.recorded_answers import read_answer
-from timemachine.llm.pure.requests.recorded_requests import read_request
 from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.model_calls.queries import latest_of_request
 from timemachine.recording.sessions.models import Action
-from timemachine.recording.timeline.step import Head
 from timemachine.web.formatting import Excerpt, excerpt
-from timemachine.web.template_library import register
+from timemachine.web.payloads.pure.pieces import Plain
+from timemachine.web.payloads.pure.shapes import Reading, reading
 
 SHOWN: Final = 50
 """How many of the latest messages are shown at first."""
@@ -37,16 +35,19 @@ MOST: Final = 500
 """How many of the latest messages are shown on request; the API returns all."""
 FIRST_CHARACTERS: Final = 2_000
 """How many characters of each part and each tool are shown at first."""
+_JSON: Final = "application/json"
+_TEXT: Final = "text/plain"
 _KINDS: Final = {Text: "text", ToolCall: "calls", Thinking: "thinking", Refusal: "refuses"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPart:
-    """A part of a message: what it is, the tool it is about, and its beginning."""
+    """A part of a message: what it is, the tool it is about, its beginning, and what this beginning is."""
 
     kind: str
     name: str | None
     body: Excerpt
+    read: Reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,7 @@ class ShownTool:
 
     name: str
     definition: Excerpt
+    read: Reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,7 @@ class ShownRequest:
     frozen: FrozenRequest | None = None
     refused: str | None = None
     system: Excerpt | None = None
+    system_read: Reading | None = None
     system_tokens: int = 0
     tools: Sequence[ShownTool] = ()
     tools_tokens: int = 0
@@ -94,35 +97,6 @@ class ShownRequest:
     def hidden(self) -> int:
         """How many earlier messages are not shown."""
         return self.message_count - len(self.messages)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadPayload:
-    """The input or the output of a model call as a reader sees it: the parts of the answer, or of the last message of the
-    request, with who wrote it and how many messages and tools the request has."""
-
-    parts: Sequence[ShownPart]
-    role: str | None = None
-    messages: int = 0
-    tools: int = 0
-
-
-@register.simple_tag
-def read_payload(head: Head, reads: str) -> ReadPayload | None:
-    """Return a payload as a `request` or an `answer`, None if it is not known whole, no JSON, or in no known form."""
-    if not reads or head.cut or head.media_type != "application/json":
-        return None
-    value = json.loads(head.text)
-    if reads == "answer":
-        answer = read_answer(value)
-        return ReadPayload(parts=_parts(answer.parts)) if answer is not None and answer.parts else None
-    request = read_request(value)
-    if request is None or not request.messages:
-        return None
-    last = request.messages[-1]
-    return ReadPayload(
-        parts=_parts(last.parts), role=last.role, messages=len(request.messages), tools=len(request.tools)
-    )
 
 
 def shown_request(
@@ -145,11 +119,13 @@ def shown(
     sizes = [sum(len(_text(part)) for part in message.parts) for message in request.messages]
     first = max(0, len(sizes) - most)
     tools = [(_tool_name(tool), _json(_tool(tool))) for tool in request.tools]
+    instructions = excerpt(system, first_bytes) if system else None
     return ShownRequest(
         frozen=frozen,
-        system=excerpt(system, first_bytes) if system else None,
+        system=instructions,
+        system_read=None if instructions is None else _reading(instructions, _TEXT, "prose"),
         system_tokens=estimate_tokens(len(system)),
-        tools=[ShownTool(name=name, definition=excerpt(text, characters)) for name, text in tools],
+        tools=[_shown_tool(name, excerpt(text, characters)) for name, text in tools],
         tools_tokens=estimate_tokens(sum(len(text) for _, text in tools)),
         messages=[
             _message(number if frozen.since is None else None, message, size, characters)
@@ -167,12 +143,27 @@ def _message(number: int | None, message: Message, size: int, characters: int) -
     return ShownMessage(number=number, role=message.role, tokens=estimate_tokens(size), parts=parts)
 
 
-def _parts(parts: Sequence[Part], characters: int | None = None) -> list[ShownPart]:
+def _shown_tool(name: str, definition: Excerpt) -> ShownTool:
+    return ShownTool(name=name, definition=definition, read=Reading(pieces=[Plain(definition.text)]))
+
+
+def _parts(parts: Sequence[Part], characters: int) -> list[ShownPart]:
     return [
-        ShownPart(kind=kind, name=name, body=excerpt(text, len(text) if characters is None else characters))
+        ShownPart(kind=kind, name=name, body=body, read=_reading(body, *_read_as(part)))
         for part in parts
-        for (kind, name), text in [(_kind(part), _text(part))]
+        for (kind, name), body in [(_kind(part), excerpt(_text(part), characters))]
     ]
+
+
+def _reading(body: Excerpt, media_type: str, reads: str) -> Reading:
+    return reading(media_type, body.text, cut=body.cut, reads=reads)
+
+
+def _read_as(part: Part) -> tuple[str, str]:
+    """Return the media type of the text of a part, and what it is read as."""
+    if isinstance(part, Other) or (isinstance(part, ToolCall) and part.raw is None):
+        return _JSON, "plain"
+    return _TEXT, "prose" if isinstance(part, Text | Thinking | Refusal) else "plain"
 
 
 def _kind(part: Part) -> tuple[str, str | None]:

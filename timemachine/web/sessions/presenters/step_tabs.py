@@ -34,7 +34,6 @@ from timemachine.web.sessions.presenters.step_diff import Pin, step_diff
 from timemachine.web.sessions.presenters.steps import address_query
 from timemachine.web.sessions.presenters.supporting_passages import sources_of, supported_answer
 
-PROSE: Final = frozenset({"ask", "find", "put", "llm_call", "message", "memory_op"})
 SHOWN_TRIALS: Final = 20
 SHOWN_BRANCHES: Final = 10
 
@@ -100,11 +99,10 @@ def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> 
 
 
 def kind_facts(action: Action | SharedAction) -> dict[str, object]:
-    """Return the recorded token counts, whether the input and output of this kind are prose, and whether the step corrects
-    what another one counted."""
+    """Return the recorded token counts, and whether the step corrects what another one counted."""
     usage = [(name, number) for name in TOKENS if (number := getattr(action, name)) is not None]
     corrects = is_correction(action.kind, action.prices)
-    return {"usage": usage, "prose": action.kind in PROSE, "corrects": corrects}
+    return {"usage": usage, "corrects": corrects}
 
 
 def _correction_of(session: Session, action: Action) -> int | None:

@@ -39,6 +39,8 @@ LETTERS: Final = {
 LONGEST_PRICES: Final = 300
 PROVIDER_ERROR: Final = ("message", "type", "code", "param", "status", "request_id", "attempts")
 NO_ANSWER: Final = "Partial output (not an answer)"
+PROSE: Final = frozenset({"ask", "find", "put", "message", "memory_op"})
+"""Kinds whose input and output are text written for a reader."""
 PAYLOAD_WORDS: Final = {
     "put": ("Passage", "Frame"),
     "find": ("Query", "Found"),
@@ -131,10 +133,16 @@ def model_price_source(prices: JsonObject) -> str:
 
 @register.simple_tag
 def payload_words(kind: str, failed: bool = False) -> dict[str, str]:  # a tag's argument
-    """Return the titles of the input and the output of a kind, and what `read_payload` reads them as."""
+    """Return the titles of the input and the output of a kind, and what `reading_of` reads them as."""
     given, made = PAYLOAD_WORDS.get(kind, ("Input", "Output"))
-    reads = {"input_reads": "request", "output_reads": "answer"} if kind == MODEL_CALL else {}
-    return {"input": given, "output": NO_ANSWER if failed and kind == "ask" else made, **reads}
+    other = "prose" if kind in PROSE else "plain"
+    reads = ("request", "answer") if kind == MODEL_CALL else (other, other)
+    return {
+        "input": given,
+        "output": NO_ANSWER if failed and kind == "ask" else made,
+        "input_reads": reads[0],
+        "output_reads": reads[1],
+    }
 
 
 @register.simple_tag

@@ -32,6 +32,7 @@ class UrlState:
     before: int | None
     after: int | None
     more: bool
+    raw: bool
     view: str
     unknown_names: str
     totals: str | None
@@ -59,6 +60,7 @@ class UrlState:
             "view": self.view if self.view != VIEWS[0] else None,
             "totals": self.totals,
             "replay": self.replay or None,
+            "raw": 1 if self.raw else None,
         }
 
 
@@ -84,6 +86,7 @@ def url_state(query: Mapping[str, str]) -> UrlState:
         before=whole(query.get("before", "")),
         after=whole(query.get("after", "")),
         more=query.get("more") == "1",
+        raw=query.get("raw") == "1",
         view=view if view in VIEWS else VIEWS[0],
         unknown_names=_unknown_names(tab, view),
         totals=totals if totals in GROUPS else None,

@@ -24,6 +24,7 @@ from timemachine.recording.timeline.sparkline_counts import activity_of
 from timemachine.web.access import Access, get_view
 from timemachine.web.form_parts import usd_as_written
 from timemachine.web.http import download, page
+from timemachine.web.payloads.responses import image_in_payload
 from timemachine.web.sessions.presenters.steps import address_query
 
 FILTERS = tuple(field.name for field in fields(SessionQuery) if field.name != "named")
@@ -95,6 +96,13 @@ def payload(_request: HttpRequest, access: Access, id: str, sha256: str) -> Http
     found = _payload_of(session, sha256)
     extension = "json" if found.media_type == "application/json" else "txt"
     return download(bytes(found.data), f"{sha256[:16]}.{extension}")
+
+
+@get_view()
+def payload_image(_request: HttpRequest, access: Access, id: str, sha256: str, number: int) -> HttpResponse:
+    """Return an image in a payload of this session."""
+    found = _payload_of(session_of(access.project, id), sha256)
+    return image_in_payload(found.media_type, bytes(found.data), number)
 
 
 def _payload_of(session: Session, sha256: str) -> Payload:

@@ -37,6 +37,7 @@ from timemachine.web.comparisons.presenters.matrix import ask_filter, column_nam
 from timemachine.web.formatting import json_excerpt
 from timemachine.web.http import download as download_of
 from timemachine.web.http import page, requested_part, see_other
+from timemachine.web.payloads.responses import image_in_payload
 from timemachine.web.replays.forms.replays import chosen_options
 from timemachine.web.replays.presenters.side_by_side import side_by_side
 from timemachine.web.sessions.presenters.model_request import (
@@ -63,6 +64,12 @@ class UrlState:
 
     tab: str
     more: bool
+    raw: bool
+
+    @property
+    def preserved(self) -> dict[str, object]:
+        """Return the parts of the query that links keep besides the step."""
+        return {"tab": self.tab if self.tab != TABS[0] else None, "raw": 1 if self.raw else None}
 
     @property
     def first_bytes(self) -> int:
@@ -146,6 +153,14 @@ def shared_payload(request: HttpRequest, public_id: str, sha256: str) -> HttpRes
 
 @for_visitors
 @require_safe
+def shared_image(request: HttpRequest, public_id: str, sha256: str, number: int) -> HttpResponse:
+    """Return an image in a payload within the scope of which nothing is withheld."""
+    payload = scope_of(request, public_id).payload(sha256)
+    return image_in_payload(payload.media_type, payload.data, number)
+
+
+@for_visitors
+@require_safe
 def shared_evidence(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Download the evidence of exactly what the link shows, as a ZIP file. The access log records the download; HEAD does not."""
     scope, name = scope_of(request, public_id), f"evidence-{public_id}.zip"
@@ -178,13 +193,13 @@ def _opening_page(request: HttpRequest, asks: str = "", status: int = 200) -> Ht
 def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     sequence = _number(request.GET.get("step")) if "step" in request.GET else scope.first_step()
     tab = request.GET.get("tab", "")
-    state = UrlState(tab=tab if tab in TABS else TABS[0], more=request.GET.get("more") == "1")
+    state = _state(request, tab if tab in TABS else TABS[0])
     context: dict[str, object] = _about(scope) | {
         "neighbours": scope.neighbours(sequence),
         "sequence": sequence,
         "tabs": TABS,
         "asked": state,
-        "here": {"step": sequence, "tab": state.tab if state.tab != TABS[0] else None},
+        "here": {"step": sequence, **state.preserved},
     }
     found = scope.step(sequence, state.first_bytes)
     context |= {
@@ -209,6 +224,10 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     return page(request, "shares/session.html", context, parts=PARTS)
 
 
+def _state(request: HttpRequest, tab: str) -> UrlState:
+    return UrlState(tab=tab, more=request.GET.get("more") == "1", raw=request.GET.get("raw") == "1")
+
+
 def _model_request(scope: Scope, sequence: int, state: UrlState) -> ShownRequest:
     most, characters = state.most_and_characters
     try:
@@ -222,7 +241,7 @@ def _both_sides(
 ) -> dict[str, object]:
     """Return both sides of a replayed step, and the recorded steps whose passages it uses."""
     sides = side_by_side(step, everything=request.GET.get("all") == "1", beginnings=True)
-    state = UrlState(tab="context", more=request.GET.get("more") == "1")
+    state = _state(request, "context")
     options = scope.replay().options if scope.link.target_type == REPLAY else {}
     sent = replayed_request(
         scope.replayed_request(step.id), options, state.first_bytes, *state.most_and_characters
