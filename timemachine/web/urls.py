@@ -20,7 +20,7 @@ from timemachine.web.sessions.views import (
     work,
 )
 from timemachine.web.settings.views import members, models, project, redaction, retention, settings, sign_in
-from timemachine.web.sharing.views import log_and_key, seals, shared, shares
+from timemachine.web.sharing.views import log_and_key, printing, seals, shared, shares
 
 
 class SessionId(StringConverter):
@@ -243,6 +243,10 @@ urlpatterns = [
         shared.shared_image,
         name="shared_image",
     ),
+    path("share/<str:public_id>/print/", printing.shared_print, name="shared_print"),
+    path("share/<str:public_id>/print.css", printing.shared_print_style, name="shared_print_style"),
+    path("share/<str:public_id>/certificate/", printing.shared_certificate, name="shared_certificate"),
+    path("share/<str:public_id>/verify/", printing.shared_verify, name="shared_verify"),
     path("share/<str:public_id>/evidence.zip", shared.shared_evidence, name="shared_evidence"),
     re_path(r"^share(?:/.*)?$", shared.not_found, name="shared_nothing"),
 ]

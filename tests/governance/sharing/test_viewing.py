@@ -9,7 +9,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, TooManyRequests
 from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.commands.opening import open_link
-from timemachine.governance.sharing.commands.visits import view
+from timemachine.governance.sharing.commands.visits import PART, view
 from timemachine.governance.sharing.models import ShareGrant
 from timemachine.recording.sessions.models import Session
 
@@ -31,7 +31,7 @@ def test_a_page_fragment_counts_as_a_tenth(project: Project, session: Session) -
     link, token = create_link(project, session, by="Test")
     secret = open_link(token).secret
     for _ in range(9):
-        view(link.public_id, secret, part=True)
+        view(link.public_id, secret, PART)
     assert ShareGrant.objects.get().views == 9
 
 

@@ -18,6 +18,7 @@ from timemachine.replay.runs.models import ReplayStep
 
 ONE, THREE, FIVE = (f"local:extractive-{n}" for n in (1, 3, 5))
 LARGE = "9" * 30
+PAPERS = {"shared_print": [""], "shared_print_style": [""], "shared_certificate": [""]}
 type Things = dict[str, list[str]]
 
 
@@ -51,6 +52,9 @@ def address_formats(public_id: str) -> dict[str, Callable[[str], str]]:
         "shared_cell": lambda step: f"/share/{public_id}/cells/{step}/",
         "shared_payload": lambda sha256: f"/share/{public_id}/payloads/{sha256}/",
         "shared_evidence": lambda end: f"/share/{public_id}/evidence.zip{end}",
+        "shared_print": lambda end: f"/share/{public_id}/print/{end}",
+        "shared_print_style": lambda end: f"/share/{public_id}/print.css{end}",
+        "shared_certificate": lambda end: f"/share/{public_id}/certificate/{end}",
     }
 
 
@@ -74,7 +78,12 @@ def session_case(project: Project, other_project: Project) -> ShareCase:
         link=link,
         path=path,
         sessions=(session,),
-        inside={"shared": ["", "1", "4"], "shared_payload": hashes(FROZEN), "shared_evidence": [""]},
+        inside={
+            "shared": ["", "1", "4", "?step=4&tab=state"],
+            "shared_payload": hashes(FROZEN),
+            "shared_evidence": [""],
+            **PAPERS,
+        },
         outside={
             "another session": {"shared_payload": hashes("Geheim 12", "Geheim 13")},
             "a later step": {
@@ -106,6 +115,7 @@ def replay_case(project: Project, other_project: Project) -> ShareCase:
             "shared_step": ["2"],
             "shared_payload": hashes(FROZEN, "1901"),
             "shared_evidence": ["", "?through=9"],
+            **PAPERS,
         },
         outside={
             "another session": {"shared_payload": hashes("Geheim 12", "Geheim 13")},
@@ -136,6 +146,7 @@ def comparison_case(project: Project, other_project: Project) -> ShareCase:
             "shared_cell": cells,
             "shared_payload": [answer.sha256],
             "shared_evidence": ["", "?arm=1"],
+            **PAPERS,
         },
         outside={
             "another comparison": {"shared_cell": cells_of(other)[-2:]},
@@ -157,10 +168,15 @@ def evidence_case(project: Project, other_project: Project) -> ShareCase:
         link=link,
         path=path,
         sessions=(session,),
-        inside={"shared": ["", "?step=2", "?after=1"], "shared_evidence": [""]},
+        inside={
+            "shared": ["", "?step=2", "?after=1"],
+            "shared_evidence": [""],
+            "shared_print_style": [""],
+            "shared_certificate": [""],
+        },
         outside={
             "a recorded text": {"shared_payload": hashes(FROZEN, "1901", "1894")},
-            "a step": {"shared_step": ["1", "2"], "shared_cell": ["1"]},
+            "a step": {"shared_step": ["1", "2"], "shared_cell": ["1"], "shared_print": [""]},
         },
     )
 

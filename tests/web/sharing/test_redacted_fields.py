@@ -7,7 +7,7 @@ import pytest
 from tests.builders import compared, recorded_session
 from tests.governance.sharing.recorded import ask, replayed
 from tests.verifier.bundles import unpacked
-from tests.web.sharing.share_worlds import ONE, THREE, ShareCase, address_formats, cells_of, hashes
+from tests.web.sharing.share_worlds import ONE, PAPERS, THREE, ShareCase, address_formats, cells_of, hashes
 from tests.web.sharing.test_scope import is_the_same_404
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
@@ -57,14 +57,19 @@ def of_canaries(project: Project) -> Session:
 def a_session(project: Project) -> ShareCase:
     session = of_canaries(project)
     steps = [str(each) for each in range(1, session.last_sequence + 1)]
-    return redacted_case(project, session, session, {"shared": ["", *steps], "shared_evidence": [""]})
+    return redacted_case(
+        project,
+        session,
+        session,
+        {"shared": ["", *steps, "?step=2&tab=state"], "shared_evidence": [""], **PAPERS},
+    )
 
 
 def a_replay(project: Project) -> ShareCase:
     session = start_session(project, name="of birds", by="test")
     append(session.id, [ask("Was?", "nichts"), ask(QUESTION, ANSWER)])
     session.refresh_from_db()
-    inside = {"shared": [""], "shared_step": ["2"], "shared_evidence": [""]}
+    inside = {"shared": [""], "shared_step": ["2"], "shared_evidence": [""], **PAPERS}
     return redacted_case(project, replayed(session), session, inside)
 
 
@@ -75,6 +80,7 @@ def a_comparison(project: Project) -> ShareCase:
         "shared": ["", "?show=changed&against=1"],
         "shared_cell": cells_of(made),
         "shared_evidence": [""],
+        **PAPERS,
     }
     return redacted_case(project, made, session, inside)
 
@@ -93,7 +99,8 @@ def test_withheld_text_is_on_no_route(cases_once: list[ShareCase]) -> None:
             answer = share_case.visitor.get(address)
             assert answer.status_code == 200, address
             received = bytes(repr(answer.headers), "utf-8")
-            received += b"".join(unpacked(answer.getvalue()).values()) if answer.streaming else answer.content
+            content = answer.getvalue() if answer.streaming else answer.content
+            received += b"".join(unpacked(content).values()) if content.startswith(b"PK") else content
             assert CANARY not in received.lower(), address
         for address in share_case.addresses(share_case.outside["what is withheld"]):
             assert is_the_same_404(share_case.visitor.get(address)), address

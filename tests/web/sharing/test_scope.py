@@ -32,8 +32,8 @@ from timemachine.governance.sharing.pure.token import new_token
 from timemachine.recording.sessions.deletions import erase_session
 
 SENTENCE = "This link does not exist or is no longer valid. Ask the sender for a new one."
-OPENING_ROUTE, FALLBACK_ROUTE = "share", "shared_nothing"
-PAGES = ("shared", "shared_step", "shared_cell")
+OPENING_ROUTE, VERIFY_ROUTE, FALLBACK_ROUTE = "share", "shared_verify", "shared_nothing"
+PAGES = ("shared", "shared_step", "shared_cell", "shared_certificate")
 OF_DJANGO = {"request", "user", "perms", "messages", "csrf_token"}
 
 
@@ -165,7 +165,7 @@ def inside(value: Any) -> Iterable[tuple[str, Any]]:
 def test_every_route_under_share_has_its_cases() -> None:
     routes = {route.name for route in every_route() if route.written.lstrip("^").startswith("share")}
     shares = {"shares", "share_link", "revoke_share", "revoke_all_shares"}
-    assert routes - shares == {*address_formats("x"), OPENING_ROUTE, FALLBACK_ROUTE}, (
+    assert routes - shares == {*address_formats("x"), OPENING_ROUTE, VERIFY_ROUTE, FALLBACK_ROUTE}, (
         "a new route under /share/ needs its cases here"
     )
 
@@ -272,7 +272,7 @@ def test_a_server_error_under_share_has_the_headers_too(
 ) -> None:
     _, path = shared(project, recorded(project))
     visitor, page = opened(path)
-    monkeypatch.setattr("timemachine.web.sharing.views.shared._about", None)
+    monkeypatch.setattr("timemachine.web.sharing.views.shared.about", None)
     visitor.raise_request_exception = False
     broken = visitor.get(page)
     assert broken.status_code == 500

@@ -94,6 +94,11 @@ class ComparisonScope:
             opinions={step: self._opinions(opinions) for step, opinions in found.opinions.items()},
         )
 
+    def cell_ids(self) -> list[int]:
+        """Return the ids of all answers, in the order of the recorded steps and then of the models."""
+        order = ("action__session_id", "sequence", "replay__run__arm", "id")
+        return list(self._cells().order_by(*order).values_list("id", flat=True))
+
     def cell(self, step_id: int) -> SharedCell:
         """Return one answer with the recorded one and the remarks about it."""
         found = self._step(step_id)

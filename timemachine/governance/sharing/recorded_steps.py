@@ -1,10 +1,11 @@
 """The recorded steps of one session, as far as a link shows them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.deletion.erasure.queries import erased_fields_of
@@ -39,12 +40,14 @@ from timemachine.recording.timeline.state import (
     messages_of,
     uncounted_messages,
 )
-from timemachine.recording.timeline.step import FIRST_BYTES, Step, step
+from timemachine.recording.timeline.step import FIRST_BYTES, Step, step, steps_in_full
 from timemachine.recording.usage.queries import frames_first_used, frames_used_through, totals_through
 
 PAGE: Final = 200
 MOST_MESSAGES: Final = 20
 MOST_FRAMES: Final = 20
+MOST_AT_ONCE: Final = 50
+BYTES_AT_ONCE: Final = 4 * 1024 * 1024
 PAYLOADS: Final = ("input", "output", "source")
 
 
@@ -86,6 +89,32 @@ class RecordedSteps:
         rows = self._rows([*([parent] if parent else []), *children])
         above, inside = (rows[0], rows[1:]) if parent else (None, rows)
         return self._shared(found, above, inside, first_bytes)
+
+    def in_full(self, first_bytes: int) -> Iterator[list[SharedStep]]:
+        """Yield the steps in order, a few at a time, each payload and passage up to that many bytes and without the steps inside."""
+        for sequences in self._in_batches(first_bytes):
+            found = steps_in_full(self.session, sequences, first_bytes)
+            rows = {each.parent.sequence: each.parent for each in found if each.parent is not None}
+            shown = self.actions.filter(sequence__in=rows).values_list("sequence", flat=True)
+            above = {row.sequence: row for row in self._rows([rows[each] for each in sorted(shown)])}
+            yield [
+                self._shared(each, above.get(each.parent.sequence) if each.parent else None, [], first_bytes)
+                for each in found
+            ]
+
+    def _in_batches(self, first_bytes: int) -> Iterator[list[int]]:
+        """Yield the numbers of the steps in order, as many at a time as are read together."""
+        sized = self.actions.order_by("sequence").annotate(passages=Coalesce(Sum("hits__payload__size"), 0))
+        batch, total = list[int](), 0
+        columns = ("sequence", "input__size", "output__size", "passages")
+        for sequence, *sizes in sized.values_list(*columns).iterator(chunk_size=1_000):
+            if batch and (len(batch) == MOST_AT_ONCE or total > BYTES_AT_ONCE):
+                yield batch
+                batch, total = [], 0
+            batch.append(sequence)
+            total += sum(min(size or 0, first_bytes) for size in sizes)
+        if batch:
+            yield batch
 
     def context_steps(self, sequence: int) -> list[SharedStep]:
         """Return the steps with the passages of a find or ask: itself, or else the finds inside it."""
@@ -197,6 +226,12 @@ def deletion_of(found: SharedStep) -> SharedDeletion | None:
 
     The label does not tell reliably: a step may have been recorded with such a name.
     """
-    sequence = found.action.sequence
-    deleted = deletions_of(found.session, [sequence]).get(sequence)
-    return None if deleted is None else SharedDeletion(erased_at=deleted.at)
+    return deletions_in([found]).get(found.action.sequence)
+
+
+def deletions_in(steps: Sequence[SharedStep]) -> dict[int, SharedDeletion]:
+    """Return the deletions of steps, all of one session, that were deleted completely, by sequence. One query."""
+    if not steps:
+        return {}
+    found = deletions_of(steps[0].session, [each.action.sequence for each in steps])
+    return {sequence: SharedDeletion(erased_at=deleted.at) for sequence, deleted in found.items()}

@@ -5,7 +5,7 @@ which are redacted while they are built. Anything else raises one and the same `
 reveals nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import IO
 
@@ -116,6 +116,11 @@ class Scope:
         """Return one recorded step with its payloads and passages, and the shown steps above and inside it."""
         return self._recorded().step(sequence, first_bytes)
 
+    def steps_in_full(self, first_bytes: int) -> Iterator[list[SharedStep]]:
+        """Yield all steps of a session in order, a few at a time, each payload up to that many bytes."""
+        self._last(SESSION)
+        return self._recorded().in_full(first_bytes)
+
     def context_steps(self, sequence: int) -> list[SharedStep]:
         """Return the steps with the passages of a find or ask: itself, or else the finds inside it."""
         return self._recorded().context_steps(sequence)
@@ -180,6 +185,10 @@ class Scope:
         erased = erased_parts([found]).get(found.id, _NOTHING_ERASED)
         return shared_replay_step(found, self._redactor(), erased)
 
+    def replayed_sequences(self) -> list[int]:
+        """Return the steps of the replay by number."""
+        return list(self._replay_steps().order_by("sequence").values_list("sequence", flat=True))
+
     def replayed_request(self, step: int) -> SharedRequest | None:
         """Return the request of a step of a replay or comparison, by its id; None if it is not a model call."""
         found = steps_within(self.link).select_related("action__input", "action__output", "action__session")
@@ -211,6 +220,10 @@ class Scope:
     def erased_fields(self, steps: Sequence[SharedStep]) -> dict[int, list[SharedErasure]]:
         """Return what was erased of steps of this scope, all of one session, by sequence. One query."""
         return recorded_steps.erasures_in(steps)
+
+    def deletions(self, steps: Sequence[SharedStep]) -> dict[int, SharedDeletion]:
+        """Return the deletions of steps, all of one session, that were deleted completely, by sequence. One query."""
+        return recorded_steps.deletions_in(steps)
 
     def deletion(self, found: SharedStep) -> SharedDeletion | None:
         """Return the deletion of a step of this scope that was deleted completely; None otherwise. One query."""

@@ -130,6 +130,36 @@ def step(session: Session, sequence: int, first_bytes: int = FIRST_BYTES) -> Ste
     )
 
 
+def steps_in_full(session: Session, sequences: Sequence[int], first_bytes: int) -> list[Step]:
+    """Return some steps in order, each payload up to that many bytes and without the steps inside them. Four queries."""
+    actions = list(Action.objects.filter(session=session, sequence__in=sequences).order_by("sequence"))
+    hits: dict[int, list[Hit]] = {action.id: [] for action in actions}
+    for hit in Hit.objects.filter(action__in=actions).order_by("rank"):
+        hits[hit.action_id].append(hit)
+    own = [payload for each in actions for payload in (each.input_id, each.output_id, each.source_id)]
+    found = heads([*own, *(hit.payload_id for many in hits.values() for hit in many)], first_bytes)
+    above = _parents_of(session, actions)
+    return [
+        Step(
+            action=action,
+            input=found.get(action.input_id),
+            output=found.get(action.output_id),
+            source=found.get(action.source_id),
+            passages=[Passage(hit=hit, text=found.get(hit.payload_id)) for hit in hits[action.id]],
+            parent=next((row for row in above if _is_above(row, action)), None),
+            children=[],
+        )
+        for action in actions
+    ]
+
+
+def _parents_of(session: Session, actions: Sequence[Action]) -> list[Row]:
+    """Return the parents of some steps. One query."""
+    given = {each.parent_id_given for each in actions if each.parent_id_given is not None}
+    numbers = {each.parent_sequence for each in actions if each.parent_sequence is not None}
+    return rows_of(session, Q(client_id__in=given) | Q(sequence__in=numbers), len(actions))
+
+
 def heads(payload_ids: Iterable[int | None], first_bytes: int = FIRST_BYTES) -> dict[int | None, Head]:
     """Return the beginnings of payloads by id. One query, which reads only what is shown."""
     ids = {payload for payload in payload_ids if payload is not None}

@@ -18,8 +18,9 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, TimeMachineError, TooManyRequests
 from timemachine.governance.sharing.commands.opening import OpenedLink
-from timemachine.governance.sharing.commands.visits import view
+from timemachine.governance.sharing.commands.visits import PAGE, PART, view
 from timemachine.governance.sharing.pure.token import link_not_valid, parse_token
+from timemachine.governance.sharing.queries import grant_of
 from timemachine.governance.sharing.scope import Scope
 from timemachine.web.access import View
 from timemachine.web.errors import TITLES, waiting
@@ -78,10 +79,24 @@ def for_visitors[**P](
     return csrf_exempt(visited)
 
 
-def scope_of(request: HttpRequest, public_id: str, parts: Collection[str] = ()) -> Scope:
-    """Return the scope of the link that this visitor opened, by its cookie. Raises `NotFound`, `TooManyRequests`."""
-    part = requested_part(request, parts) is not None
-    return view(public_id, request.COOKIES.get(_cookie_name(public_id)), part=part)
+def scope_of(
+    request: HttpRequest, public_id: str, parts: Collection[str] = (), *, weight: int = PAGE
+) -> Scope:
+    """Return the scope of the link that this visitor opened, by its cookie. Raises `NotFound`, `TooManyRequests`.
+
+    The request counts as one page; as a part of one if it asks for one of these `parts`.
+    """
+    counted = weight if requested_part(request, parts) is None else PART
+    return view(public_id, request.COOKIES.get(_cookie_name(public_id)), counted)
+
+
+def is_open(request: HttpRequest, public_id: str) -> bool:
+    """Return whether the link that this visitor opened still shows something. Counts nothing."""
+    try:
+        grant_of(public_id, request.COOKIES.get(_cookie_name(public_id)))
+    except NotFound:
+        return False
+    return True
 
 
 def let_in(response: HttpResponse, opened: OpenedLink, *, opened_at: str) -> HttpResponse:

@@ -24,8 +24,8 @@ from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.queries import grant_of
 from timemachine.governance.sharing.scope import Scope
 
-# Sixty pages a minute. A part of a page is a tenth of one: holding down an arrow key requests ten a second.
-PAGE, PART = 10, 1
+# Sixty pages a minute. A part of a page is a tenth of one: holding down an arrow key requests ten a second. A print reads everything.
+PAGE, PART, PRINT = 10, 1, 100
 VIEWS: Final = Limit(most=60 * PAGE, window=timedelta(minutes=1))
 
 _COUNT = """
@@ -36,10 +36,10 @@ WHERE id = %(grant)s RETURNING views, views_since
 """
 
 
-def view(public_id: str, cookie: str | None, *, part: bool = False) -> Scope:
-    """Return what the holder of this cookie may read now. Raises `NotFound`, and `TooManyRequests`."""
+def view(public_id: str, cookie: str | None, weight: int = PAGE) -> Scope:
+    """Return what the holder of this cookie may read now; it counts with this weight. Raises `NotFound`, and `TooManyRequests`."""
     grant = grant_of(public_id, cookie)
-    _count(grant, PART if part else PAGE)
+    _count(grant, weight)
     return Scope(link=grant.link)
 
 
@@ -81,6 +81,15 @@ def download(link: ShareLink, *, address: str | None = None, browser: str | None
         _check_rate(link)
         yield
         _note(link, address, browser)
+
+
+@contextmanager
+def printing(link: ShareLink) -> Iterator[None]:
+    """Do what is inside as the only print of the link. Raises `TooManyRequests` while another one is made."""
+    with lock_if_free(f"print of share link {link.pk}") as is_free:
+        if not is_free:
+            raise _refused("This link is being printed for someone else.", RETRY_SECONDS)
+        yield
 
 
 def _check_rate(link: ShareLink) -> None:

@@ -3,14 +3,11 @@
 Pages read what the scope of the link returns, and nothing here reads the database. Templates get read models only.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.urls import reverse
-from django.utils.functional import SimpleLazyObject
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -21,16 +18,10 @@ from timemachine.governance.sharing.commands.opening import PassphraseNeeded, Wr
 from timemachine.governance.sharing.commands.visits import download
 from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION
 from timemachine.governance.sharing.pure.token import link_not_valid
-from timemachine.governance.sharing.read_models.comparisons import SharedComparison
-from timemachine.governance.sharing.read_models.replays import SharedReplayStep
-from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.governance.sharing.scope import Scope
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.model_calls.queries import MODEL_CALL
-from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES
-from timemachine.replay.runs.pure.summary import sentence
 from timemachine.replay.tasks import compute_results
-from timemachine.verifier import program_sha256
 from timemachine.web.access import address_of
 from timemachine.web.comparisons.presenters.findings import figures, shown_groups
 from timemachine.web.comparisons.presenters.matrix import ask_filter, column_names
@@ -39,47 +30,18 @@ from timemachine.web.http import download as download_of
 from timemachine.web.http import page, requested_part, see_other
 from timemachine.web.payloads.responses import image_in_payload
 from timemachine.web.replays.forms.replays import chosen_options
-from timemachine.web.replays.presenters.side_by_side import side_by_side
 from timemachine.web.sessions.presenters.model_request import (
-    FIRST_CHARACTERS,
-    MOST,
-    SHOWN,
     ShownRequest,
     shown,
 )
 from timemachine.web.sessions.presenters.step_tabs import kind_facts
 from timemachine.web.sessions.presenters.supporting_passages import source_of, supported_answer
-from timemachine.web.sharing.presenters.replayed_steps import finding, replayed_request
+from timemachine.web.sharing.presenters.shared_pages import TABS, UrlState, about, both_sides, outcome
 from timemachine.web.sharing.visitors import for_visitors, grant_held, let_in, scope_of
 
 FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "after")
-TABS: Final = ("action", "state", "context", "raw")
 PARTS: Final = ("steps", "step")
 SHOWN_STEPS: Final = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UrlState:
-    """The state of a step's page in the URL."""
-
-    tab: str
-    more: bool
-    raw: bool
-
-    @property
-    def preserved(self) -> dict[str, object]:
-        """Return the parts of the query that links keep besides the step."""
-        return {"tab": self.tab if self.tab != TABS[0] else None, "raw": 1 if self.raw else None}
-
-    @property
-    def first_bytes(self) -> int:
-        """Return how many bytes of each payload are shown."""
-        return MORE_BYTES if self.more else FIRST_BYTES
-
-    @property
-    def most_and_characters(self) -> tuple[int, int]:
-        """Return how many messages of a request are shown, and how many characters of each part."""
-        return (MOST, self.first_bytes) if self.more else (SHOWN, FIRST_CHARACTERS)
 
 
 @for_visitors
@@ -107,7 +69,7 @@ def shared(request: HttpRequest, public_id: str) -> HttpResponse:
     """`/share/{public id}/`: the shared thing; `step`, `tab` and `more` for a session, `after` for a replay, filters for a comparison."""
     scope = scope_of(request, public_id, PARTS)
     if scope.link.evidence_only:
-        return page(request, "shares/evidence_only.html", _about(scope) | _outcome(scope))
+        return page(request, "shares/evidence_only.html", about(scope) | outcome(scope))
     return _PAGES[scope.link.target_type](request, scope)
 
 
@@ -120,7 +82,14 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
     return page(
         request,
         "shares/replay_step.html",
-        _about(scope) | _both_sides(request, scope, step, scope.context_steps(sequence)),
+        about(scope)
+        | both_sides(
+            scope,
+            step,
+            scope.context_steps(sequence),
+            _state(request, "context"),
+            everything=_everything(request),
+        ),
         neighbours=scope.neighbours(sequence),
     )
 
@@ -135,7 +104,14 @@ def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse
     return page(
         request,
         "shares/cell.html",
-        _about(scope, made) | _both_sides(request, scope, cell.step, comparison.contexts(cell)),
+        about(scope, made)
+        | both_sides(
+            scope,
+            cell.step,
+            comparison.contexts(cell),
+            _state(request, "context"),
+            everything=_everything(request),
+        ),
         column=column_names(made.arms)[cell.arm],
         marks=cell.marks,
         opinions=cell.opinions,
@@ -194,7 +170,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     sequence = _number(request.GET.get("step")) if "step" in request.GET else scope.first_step()
     tab = request.GET.get("tab", "")
     state = _state(request, tab if tab in TABS else TABS[0])
-    context: dict[str, object] = _about(scope) | {
+    context: dict[str, object] = about(scope) | {
         "neighbours": scope.neighbours(sequence),
         "sequence": sequence,
         "tabs": TABS,
@@ -220,7 +196,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     if state.tab == "raw":
         context["raw"] = json_excerpt(scope.document(sequence), state.first_bytes)
     if requested_part(request, PARTS) != "step":
-        context |= _outcome(scope) | {"window": scope.rows(sequence), "contents": scope.contents()}
+        context |= outcome(scope) | {"window": scope.rows(sequence), "contents": scope.contents()}
     return page(request, "shares/session.html", context, parts=PARTS)
 
 
@@ -236,39 +212,13 @@ def _model_request(scope: Scope, sequence: int, state: UrlState) -> ShownRequest
         return ShownRequest(refused=why.message)
 
 
-def _both_sides(
-    request: HttpRequest, scope: Scope, step: SharedReplayStep, contexts: Sequence[SharedStep]
-) -> dict[str, object]:
-    """Return both sides of a replayed step, and the recorded steps whose passages it uses."""
-    sides = side_by_side(step, everything=request.GET.get("all") == "1", beginnings=True)
-    state = _state(request, "context")
-    options = scope.replay().options if scope.link.target_type == REPLAY else {}
-    sent = replayed_request(
-        scope.replayed_request(step.id), options, state.first_bytes, *state.most_and_characters
-    )
-    if scope.link.redaction is not None:
-        # Only the verdict says that two answers are the same: they may differ in what is withheld.
-        sides = replace(sides, same=sides.same and step.verdict == "identical")
-    return {
-        "step": step,
-        "erased_parts": {step.id: step.erased},
-        "sides": sides,
-        "contexts": contexts,
-        "erased_fields": scope.erased_fields(contexts),
-        "asked": state,
-        "here": {},
-        "request_sent": sent,
-        "finding": finding(sides.finding.sentence, sent),
-    }
-
-
 def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
     after = _number(request.GET.get("after")) if "after" in request.GET else 0
     found, steps = scope.replay(), scope.replay_steps(after, SHOWN_STEPS + 1)
     return page(
         request,
         "shares/replay.html",
-        _about(scope) | _outcome(scope),
+        about(scope) | outcome(scope),
         options=chosen_options(found.options),
         steps=steps[:SHOWN_STEPS],
         erased_parts={each.id: each.erased for each in steps},
@@ -285,7 +235,7 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
     if results.due:
         enqueue(compute_results, made.id)
     asks = ask_filter(request.GET, len(made.arms))
-    context = _about(scope, made) | _outcome(scope)
+    context = about(scope, made) | outcome(scope)
     if results.findings is not None:
         context["groups"] = shown_groups(results.groups, made.arms)
         context |= figures(results.findings, made.arms, asks, results.partings, comparison.remarks)
@@ -300,37 +250,11 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
     )
 
 
-def _about(scope: Scope, made: SharedComparison | None = None) -> dict[str, object]:
-    """Return the context of the page head: what is shared, by whom, its seal, its erasures and its download."""
-    link, sessions = scope.about(), scope.sessions()
-    context: dict[str, object] = {
-        "link": link,
-        "sessions": sessions,
-        "seal": SimpleLazyObject(scope.seal),
-        "earlier": scope.earlier_seals(),
-        "erased": scope.erased(),
-        "bundle": reverse("shared_evidence", args=[link.public_id]) if scope.has_evidence() else None,
-        "signing_key": SimpleLazyObject(scope.signing_key),
-        "verifier_sha256": SimpleLazyObject(program_sha256),
-    }
-    if link.target_type == COMPARISON:
-        made = made or scope.comparison().about()
-        return context | {"comparison": made, "arms": made.arms}
-    context |= {"session": sessions[0], "continuation": scope.continuation()}
-    return context | {"replay": scope.replay()} if link.target_type == REPLAY else context
-
-
-def _outcome(scope: Scope) -> dict[str, object]:
-    """Return the result in numbers."""
-    if scope.link.target_type == SESSION:
-        return {"totals": scope.totals()}
-    if scope.link.target_type == COMPARISON:
-        return {"steps": scope.comparison().steps_compared()}
-    counts = scope.tally()
-    return {"counts": counts, "sentence": sentence(counts)}
-
-
 _PAGES: Final = {SESSION: _session, REPLAY: _replay, COMPARISON: _comparison}
+
+
+def _everything(request: HttpRequest) -> bool:
+    return request.GET.get("all") == "1"
 
 
 def _number(text: str | None) -> int:

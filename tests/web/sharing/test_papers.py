@@ -1,0 +1,130 @@
+"""What an auditor verifies and prints: the cover, every step in full, the certificate and its verification address."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from tests.governance.sharing.recorded import recorded, replayed
+from tests.web.timelines import words
+from tests.web.visitors import opened, shared
+from timemachine.core.accounts.models import Project
+from timemachine.evidence.sealing import seals
+from timemachine.governance.sharing.commands.links import revoke
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.recording.sessions.commands import append
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.web.sharing.views import printing as printing_views
+
+pytestmark = pytest.mark.django_db
+
+
+def printed(visitor: Client, page: str) -> str:
+    answer = visitor.get(f"{page}print/")
+    assert answer.status_code == 200
+    return b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+
+
+def test_the_cover_says_what_it_is_and_that_it_is_not_yet_verified(project: Project) -> None:
+    _, path = shared(project, recorded(project))
+    visitor, page = opened(path)
+    cover = words(visitor.get(page).text)
+    assert cover.index("steps 1 to 6") < cover.index("Not yet verified") < cover.index("Contents")
+    assert "by Prüferin" in cover
+    assert "What a check cannot show" in cover
+    assert "Errors: step 6" in cover
+
+
+def test_the_state_after_a_step_counts_and_shows_nothing_of_later_steps(project: Project) -> None:
+    _, path = shared(project, recorded(project, steps=9), Terms(through_sequence=5))
+    visitor, page = opened(path)
+    state = words(visitor.get(f"{page}?step=4&tab=state").text)
+    assert "At step 4" in state
+    assert "Steps 4 Errors 0 Input tokens 40 Output tokens 8" in state
+    assert "Wann wurde die Brücke gebaut?" in state
+    assert "Schritt 5" not in state[state.index("At step 4") :]
+    assert visitor.get(f"{page}?step=6&tab=state").status_code == 404
+
+
+def test_a_print_has_every_shown_step_in_full_and_none_beyond(project: Project) -> None:
+    session = recorded(project, steps=9)
+    long = "Anfang " + "x" * 100_000 + " Schluß"
+    append(session.id, [ActionDraft(kind="message", role="agent", output=long)])
+    session.refresh_from_db()
+    append(session.id, [ActionDraft(kind="message", role="agent", output="Danach")])
+    _, path = shared(project, session, Terms(through_sequence=10))
+    visitor, page = opened(path)
+    text = printed(visitor, page)
+    assert [int(each) for each in re.findall(r'class="printed-step" id="s(\d+)"', text)] == list(range(1, 11))
+    assert " Schluß" in text
+    assert "Danach" not in text
+    assert words(text).rstrip().endswith("End of the record: step 10 of 10")
+
+
+def test_a_print_of_a_replay_has_both_answers_and_no_other_step(project: Project) -> None:
+    session = recorded(project)
+    _, path = shared(project, replayed(session))
+    visitor, page = opened(path)
+    text = printed(visitor, page)
+    assert "1894" in text
+    assert "1901" in text
+    assert "Schritt 4" not in text
+
+
+def test_a_print_stops_when_the_link_is_revoked(
+    project: Project,
+) -> None:
+    link, path = shared(project, recorded(project))
+    visitor, page = opened(path)
+    answer = visitor.get(f"{page}print/")
+    revoke(link, by="Test")
+    text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+    assert "The record is not complete" in text
+    assert "End of the record:" not in text
+    assert "Schritt 4" not in text
+
+
+def test_a_print_counts_like_ten_pages(project: Project) -> None:
+    _, path = shared(project, recorded(project))
+    visitor, page = opened(path)
+    assert [visitor.head(f"{page}print/").status_code for _ in range(7)] == [200] * 6 + [429]
+
+
+def test_the_head_of_each_printed_page_names_the_seal(project: Project) -> None:
+    session = recorded(project)
+    _, path = shared(project, session)
+    visitor, page = opened(path)
+    assert "Not sealed" in visitor.get(f"{page}print.css").text
+    seals.seal_session(session.id)
+    style = visitor.get(f"{page}print.css")
+    assert style["Content-Type"] == "text/css; charset=utf-8"
+    assert re.search(r'content: "Sealed \S+ \S+ UTC by ed25519:\w+ · root [0-9a-f]{16}"', style.text)
+
+
+def test_a_certificate_has_the_seal_and_a_code_that_does_not_contain_the_secret(project: Project) -> None:
+    session = recorded(project)
+    link, path = shared(project, session)
+    visitor, page = opened(path)
+    assert "Not sealed yet: there is nothing to certify" in words(visitor.get(f"{page}certificate/").text)
+    seals.seal_session(session.id)
+    certificate = visitor.get(f"{page}certificate/").text
+    assert re.search(r"Root \(SHA-256\) [0-9a-f]{64} Signed by key ed25519:[0-9a-f]{64}", words(certificate))
+    address = f"/share/{link.public_id}/verify/"
+    assert address in certificate
+    assert str(printing_views.qr_code(f"http://127.0.0.1:8000{address}")) in certificate
+    assert path.rsplit("_", 1)[1] not in certificate
+
+
+def test_the_verification_address_leads_visitors_to_the_check_and_tells_others_nothing(
+    project: Project,
+) -> None:
+    link, path = shared(project, recorded(project))
+    visitor, page = opened(path)
+    answer = visitor.get(f"{page}verify/")
+    assert (answer.status_code, answer["Location"]) == (303, f"{page}#verify")
+    stranger = Client()
+    existing, invented = stranger.get(f"{page}verify/"), stranger.get("/share/zzzzzzzzzzzz/verify/")
+    assert existing.status_code == invented.status_code == 200
+    assert existing.content == invented.content
+    revoke(link, by="Test")
+    assert visitor.get(f"{page}verify/").content == invented.content

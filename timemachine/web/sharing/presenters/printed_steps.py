@@ -1,0 +1,108 @@
+"""The steps of a shared session, replay or comparison in full, for printing: a few at a time, so that memory stays bounded."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from django.template.loader import get_template
+
+from timemachine.governance.sharing.models import COMPARISON, REPLAY
+from timemachine.governance.sharing.read_models.replays import SharedReplayStep
+from timemachine.governance.sharing.read_models.steps import SharedStep
+from timemachine.governance.sharing.scope import Scope
+from timemachine.recording.timeline.step import Head
+from timemachine.web.comparisons.presenters.matrix import column_names
+from timemachine.web.sessions.presenters.step_tabs import kind_facts
+from timemachine.web.sessions.presenters.supporting_passages import source_of, supported_answer
+from timemachine.web.sharing.presenters.shared_pages import PRINTED_BYTES, UrlState, both_sides
+
+STATE: Final = UrlState(tab="context", more=True, printed=True)
+
+
+def printed(scope: Scope, facts: Mapping[str, object]) -> Iterator[str]:
+    """Yield the steps of what a link shows as HTML. `facts` is the context of the page."""
+    if scope.link.target_type == REPLAY:
+        yield from _of_replay(scope, facts)
+    elif scope.link.target_type == COMPARISON:
+        yield from _of_comparison(scope, facts)
+    else:
+        yield from _of_session(scope, facts)
+
+
+def _of_session(scope: Scope, facts: Mapping[str, object]) -> Iterator[str]:
+    template = get_template("shares/print_step.html")
+    for steps in scope.steps_in_full(PRINTED_BYTES):
+        shared = {
+            **facts,
+            "asked": STATE,
+            "here": {},
+            "erased_fields": scope.erased_fields(steps),
+        }
+        deletions = scope.deletions(steps)
+        yield "".join(
+            template.render({**shared, **_step(each), "deletion": deletions.get(each.action.sequence)})
+            for each in steps
+        )
+
+
+def _step(step: SharedStep) -> dict[str, object]:
+    sources = [source_of(each) for each in step.passages]
+    return {
+        "found": replace(step, source=None),
+        "source": step.source,
+        "action": step.action,
+        "origin": step.origin,
+        "input_parts": parts_of(step.input),
+        "output_parts": parts_of(step.output),
+        **supported_answer(step.output, step.action.grounding, sources),
+        **kind_facts(step.action),
+    }
+
+
+def parts_of(head: Head | None) -> list[tuple[str, str]] | None:
+    """Return all values in a JSON payload with their paths, such as `messages[0].content`; None for a text, or if it was cut."""
+    if head is None or head.cut or head.media_type != "application/json":
+        return None
+    try:
+        return list(_leaves(json.loads(head.text), ""))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict) and value:
+        for name, each in value.items():
+            yield from _leaves(each, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list) and value:
+        for number, each in enumerate(value):
+            yield from _leaves(each, f"{path}[{number}]")
+    else:
+        yield path, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _of_replay(scope: Scope, facts: Mapping[str, object]) -> Iterator[str]:
+    for sequence in scope.replayed_sequences():
+        step = scope.replay_step(sequence)
+        yield _replayed(scope, step, scope.context_steps(sequence), {**facts, "title": f"Step {sequence:,}"})
+
+
+def _of_comparison(scope: Scope, facts: Mapping[str, object]) -> Iterator[str]:
+    """Yield every answer; the passages stand with the first answer to each recorded step."""
+    comparison = scope.comparison()
+    names = column_names(comparison.about().arms)
+    before = None
+    for step_id in comparison.cell_ids():
+        cell = comparison.cell(step_id)
+        here = (cell.step.session, cell.step.sequence)
+        contexts = [] if here == before else comparison.contexts(cell)
+        before = here
+        named = {"title": f"Step {cell.step.sequence:,}", "column": names[cell.arm], "cell": cell}
+        yield _replayed(scope, cell.step, contexts, {**facts, **named})
+
+
+def _replayed(
+    scope: Scope, step: SharedReplayStep, contexts: list[SharedStep], facts: Mapping[str, object]
+) -> str:
+    sides = both_sides(scope, step, contexts, STATE, everything=True)
+    return get_template("shares/print_replayed.html").render({**facts, **sides})

@@ -1,0 +1,93 @@
+"""What visitors print: every step in full with seal and page numbers, and the certificate, one page with a QR code.
+
+The QR code contains the verification address, which names the link but has no secret: a reader who has only the paper
+can open nothing with it.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import segno
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+
+from timemachine.core.pure.clock import now
+from timemachine.governance.sharing.commands.visits import PART, PRINT, printing
+from timemachine.governance.sharing.pure.token import link_not_valid
+from timemachine.governance.sharing.scope import Scope
+from timemachine.web.http import page, see_other
+from timemachine.web.sharing.presenters.printed_steps import printed
+from timemachine.web.sharing.presenters.shared_pages import about, outcome
+from timemachine.web.sharing.visitors import for_visitors, is_open, scope_of
+
+STEPS_HERE: Final = "<!-- the steps -->"
+ENDED: Final = '<p class="note bad">The link was revoked or expired while this was printed. The record is not complete.</p>'
+
+
+@for_visitors
+@require_safe
+def shared_print(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """`/share/{public id}/print/`: every step in full, streamed; one print of a link at a time."""
+    scope = scope_of(request, public_id, weight=PRINT)
+    if scope.link.evidence_only:
+        raise link_not_valid()
+    if request.method == "HEAD":
+        return StreamingHttpResponse(())
+    sent = _print(request, scope)
+    next(sent)  # a refusal becomes an answer of its own, and closing the response ends the print
+    return StreamingHttpResponse(sent)
+
+
+@for_visitors
+@require_safe
+def shared_print_style(request: HttpRequest, public_id: str) -> HttpResponse:
+    """`/share/{public id}/print.css`: the line with the seal at the head of every printed page."""
+    scope = scope_of(request, public_id, weight=PART)
+    text = render_to_string("shares/print.css", {"seal": scope.seal(), "public_id": scope.link.public_id})
+    return HttpResponse(text, content_type="text/css; charset=utf-8")
+
+
+@for_visitors
+@require_safe
+def shared_certificate(request: HttpRequest, public_id: str) -> HttpResponse:
+    """`/share/{public id}/certificate/`: one page with the seal and the verification address as a QR code."""
+    scope = scope_of(request, public_id)
+    address = f"{settings.PUBLIC_URL}{reverse('shared_verify', args=[public_id])}"
+    facts = {"address": address, "qr_code": qr_code(address), "printed_at": now()}
+    return page(request, "shares/certificate.html", about(scope) | outcome(scope) | facts)
+
+
+@for_visitors
+@require_safe
+def shared_verify(request: HttpRequest, public_id: str) -> HttpResponse:
+    """`/share/{public id}/verify/`: go to the verification if this browser opened the link; else a page that is the same for every id."""
+    if is_open(request, public_id):
+        return see_other("shared", public_id, part="verify")
+    return page(request, "shares/verification.html")
+
+
+def qr_code(address: str) -> SafeString:
+    """Return the address as an SVG that scales with its box."""
+    made = segno.make(address, error="m", micro=False)
+    return SafeString(made.svg_inline(border=4, omitsize=True, svgclass="qr-code"))
+
+
+def _print(request: HttpRequest, scope: Scope) -> Iterator[str]:
+    """Yield the parts of the page, the first one empty as soon as it may begin; stop if the link no longer opens."""
+    with printing(scope.link):
+        yield ""
+        facts = about(scope) | outcome(scope) | {"in_full": True, "printed_at": now()}
+        text = render_to_string("shares/print.html", facts, request)
+        begin, end = text.split(STEPS_HERE)
+        yield begin
+        for steps in printed(scope, facts):
+            if not is_open(request, scope.link.public_id):
+                yield ENDED
+                return
+            yield steps
+        yield end
