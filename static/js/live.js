@@ -141,7 +141,7 @@
   function ended(status) {
     document.getElementById("follow")?.remove();
     for (const each of all(".while-recording")) each.classList.add("gone");
-    const word = one(".where .status");
+    const word = one(".marks .status");
     word.className = `status ${status}`;
     word.textContent = status;
     ending = "The session has ended";

@@ -63,7 +63,7 @@ def test_a_session_can_be_walked_by_keyboard(ada: Page, product: Product, demo: 
         expect(ada.locator(f'#step[data-sequence="{step}"]')).to_be_attached()
     for number, tab in enumerate(("Action", "State", "Diff", "Context", "Raw"), 1):
         ada.keyboard.press(str(number))
-        expect(ada.locator(".tabs [aria-current]")).to_have_text(tab)
+        expect(ada.locator("#step .tabs [aria-current]")).to_have_text(tab)
     ada.keyboard.press("g")
     ada.keyboard.type("8")
     ada.keyboard.press("Enter")

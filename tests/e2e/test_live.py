@@ -60,7 +60,7 @@ def test_new_steps_appear_at_the_end_of_the_list_and_nothing_else_moves(
     expect(ada.locator("#step")).to_have_attribute("data-sequence", "7")
     assert ada.evaluate("shift") <= 0.02
     api.post(f"/sessions/{session}/end").raise_for_status()
-    expect(ada.locator(".where .status:not(.seal)")).to_have_text("ended")
+    expect(ada.locator(".marks .status:not(.seal)")).to_have_text("ended")
     expect(ada.get_by_role("button", name="End session")).to_be_hidden()
     expect(ada.locator("#live")).to_have_text("The session has ended")
     requested: list[str] = []

@@ -143,7 +143,9 @@ def test_steps_can_be_walked_by_keyboard(chromium: Browser, live_server: LiveSer
             page.keyboard.press(key)
             wait_for_step(page, step)
         page.keyboard.press("2")
-        page.wait_for_function("() => document.querySelector('.tabs [aria-current]').textContent === 'State'")
+        page.wait_for_function(
+            "() => document.querySelector('#step .tabs [aria-current]').textContent === 'State'"
+        )
         page.keyboard.press("j")
         wait_for_step(page, 3)
         expect(page).to_have_url(re.compile("tab=state"))

@@ -55,10 +55,10 @@ def test_the_title_of_a_session_stays_readable_next_to_a_long_badge(
     erase_output(Session.objects.get(project=project, key="one"))
     with opened(chromium, live_server, cookie) as page:
         page.goto(f"{live_server.url}/sessions/one/")
-        assert "field erased, not checked" in page.locator(".timeline-head .where").inner_text()
+        assert "field erased, not checked" in page.locator(".head .where").inner_text()
         for width in (360, 900, 1100):
             page.set_viewport_size({"width": width, "height": 800})
-            title = page.locator(".timeline-head h1").bounding_box()
+            title = page.locator(".head h1").bounding_box()
             assert title is not None
             assert title["width"] > 180
             assert page.evaluate("document.documentElement.scrollWidth") <= width

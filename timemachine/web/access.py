@@ -48,6 +48,11 @@ class Access:
         return self.membership.may(role)
 
     @property
+    def operates(self) -> bool:
+        """Return whether this person can record, run and share."""
+        return self.may(OPERATOR)
+
+    @property
     def administers(self) -> bool:
         """Return whether this person can manage members and keys."""
         return self.may(ADMIN)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.template import Context
@@ -90,6 +91,24 @@ SECTIONS: Final = (
         ),
     ),
 )
+TABS: Final = {
+    "session": (
+        ("timeline", "Timeline", ("work",)),
+        ("transcript", "Transcript", ()),
+        ("session_replays", "Replays", ("replay_form", "continue_form", "sweep_form", "where", "trial")),
+        ("significance", "Highlights", ("session_notes",)),
+        ("session_evidence", "Evidence & links", ("share_form", "erase_fields")),
+    ),
+    "replay": (
+        ("replay", "Result", ("replay_step",)),
+        ("replay_evidence", "Evidence & links", ("share_replay_form",)),
+    ),
+    "comparison": (
+        ("comparison", "Result", ("comparison_cell",)),
+        ("comparison_evidence", "Evidence & links", ("share_comparison_form",)),
+    ),
+}
+"""The pages of a session, a replay or a comparison: URL name, words, and the URL names of the pages that belong to it."""
 SETTINGS: Final = ("/settings/", "/forgettings/", "/holds/")
 SEARCHES: Final = ("/search/", "/recall/")
 
@@ -119,6 +138,18 @@ def in_settings(context: Context) -> bool:
     """Return whether the page belongs to the settings."""
     path = _path(context)
     return path.startswith(SETTINGS) and _section_at(path) is None
+
+
+@register.simple_tag(takes_context=True)
+def object_tabs(context: Context, of: str, id_: UUID | str) -> tuple[Entry, ...]:
+    """Return the pages of a session, a replay or a comparison."""
+    request = context.get("request")
+    match = request.resolver_match if isinstance(request, HttpRequest) else None
+    here = match.url_name if match else None
+    return tuple(
+        Entry(words, reverse(name, args=[id_]), "page" if here == name else "true" if here in within else "")
+        for name, words, within in TABS[of]
+    )
 
 
 def _path(context: Context) -> str:

@@ -176,6 +176,7 @@ urlpatterns = [
     path("patterns/alerts/<str:id>/seen/", patterns.seen, name="pattern_alert_seen"),
     path("patterns/<str:id>/", patterns.pattern, name="pattern"),
     # --- replays
+    path("sessions/<str:id>/replays/", lists.of_session, name="session_replays"),
     path("sessions/<str:id>/replay/", replays.launch, name="replay_form"),
     path("sessions/<str:id>/continue/", continuations.launch, name="continue_form"),
     path("sessions/<str:id>/steps/<int:sequence>/trial/", replays.trial, name="trial"),

@@ -85,4 +85,4 @@ def test_the_page_of_a_waiting_trial_shows_its_changes_and_claims_no_result(
     done = browser.get(repeated["Location"]).text
     assert "Nothing changed: repeated as recorded." in done
     assert "They appear here when this step has finished." not in done
-    assert f"Trial · step {ask.sequence}" in browser.get(f"/replays/{replay.id}/").text
+    assert f"Trial at step {ask.sequence}" in browser.get(f"/replays/{replay.id}/").text

@@ -69,14 +69,15 @@ def test_the_page_nests_each_session_under_its_parent(tree: Tree, project: Proje
     assert "No branches." in alone.content.decode()
 
 
-def test_only_a_timeline_that_has_branches_links_to_them(project: Project) -> None:
+def test_every_page_of_a_session_leads_to_its_branches_and_a_branch_to_its_parent(project: Project) -> None:
     browser = browser_of(project, "viewer")
     session = recorded_session(project, questions=QUESTIONS[:1])
-    address = f"/sessions/{session.id}/branches/"
-    assert address not in timeline(browser, session)
     branch = start_session(project, name="Again", by="test", parent=(session, 1))
-    assert address in timeline(browser, session)
-    assert f"/sessions/{branch.id}/branches/" in timeline(browser, branch)
+    for page in ("", "transcript/", "notes/", "evidence/"):
+        shown = browser.get(f"/sessions/{branch.id}/{page}").text
+        assert f'href="/sessions/{branch.id}/branches/"' in shown
+        crumbs = shown[shown.index('class="crumbs"') : shown.index("<h1")]
+        assert f'href="/sessions/{session.id}/?step=1"' in crumbs
 
 
 def timeline(browser: Client, session: Session) -> str:
@@ -225,7 +226,7 @@ def test_the_list_of_sessions_can_leave_out_branches_or_show_only_them(tree: Tre
         assert {each["key"] for each in api.get("/sessions", branch=branch).json()["items"]} == keys
         page = browser.get(f"/?branch={branch}").text
         assert {
-            key for key in ("alone", "early", "late", "deep", "waits") if f"<bdi>{key.title()}</bdi>" in page
+            key for key in ("alone", "early", "late", "deep", "waits") if f"{key.title()}</bdi>" in page
         } == keys
         assert f"branch: {branch}" in words(page)
     assert api.get("/sessions", branch="perhaps").status_code == 422

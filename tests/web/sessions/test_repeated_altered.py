@@ -108,11 +108,11 @@ def test_an_old_check_says_that_it_left_out_the_repeated_steps(operator: Client,
 def test_a_session_in_progress_is_partly_sealed_and_a_replay_has_its_own_badge(
     operator: Client, session: Session, replay: Replay
 ) -> None:
-    assert ">sealed</a>" in operator.get(f"/sessions/{session.id}/").text
-    assert ">sealed</a>" in operator.get(f"/replays/{replay.id}/").text
+    assert 'class="seal-icon sealed"' in operator.get(f"/sessions/{session.id}/").text
+    assert 'class="seal-icon sealed"' in operator.get(f"/replays/{replay.id}/").text
     assert f'href="/sessions/{session.id}/evidence.zip" download>Download evidence</a>' in (
         operator.get(f"/sessions/{session.id}/").text
     )
     Session.objects.filter(pk=session.pk).update(status=Session.RECORDING)
-    assert ">partly sealed</a>" in operator.get(f"/sessions/{session.id}/").text
-    assert ">so far</span>" in operator.get("/").text
+    assert 'class="seal-icon so-far"' in operator.get(f"/sessions/{session.id}/").text
+    assert "sealed so far" in operator.get("/").text

@@ -59,11 +59,11 @@ def downloaded(browser: Client, address: str, target: Path) -> Path:
 
 def test_the_timeline_shows_the_seal_status(operator: Client, session: Session) -> None:
     address = f"/sessions/{session.id}/"
-    assert ">not sealed</a>" in operator.get(address).text
+    assert 'class="seal-icon not-yet"' in operator.get(address).text
     seals.seal_session(session.id)
-    assert ">sealed</a>" in operator.get(address).text
+    assert 'class="seal-icon sealed"' in operator.get(address).text
     append(session.id, [ActionDraft(kind="message", output="late")], imported=True)
-    assert ">partly sealed</a>" in operator.get(address).text
+    assert 'class="seal-icon so-far"' in operator.get(address).text
 
 
 def test_a_check_finds_a_session_intact_and_then_altered(operator: Client, session: Session) -> None:
@@ -120,11 +120,11 @@ def test_a_comparison_shows_its_seal_status_and_a_check_names_the_altered_record
     operator: Client, comparison: Comparison, project: Project, tmp_path: Path
 ) -> None:
     page, address = f"/comparisons/{comparison.id}/", f"/comparisons/{comparison.id}/evidence/"
-    assert ">not sealed</a>" in operator.get(page).text
+    assert 'class="seal-icon not-yet"' in operator.get(page).text
     assert "A comparison is sealed when it finishes." in operator.get(address).text
     bundle = downloaded(operator, f"/comparisons/{comparison.id}/evidence.zip", tmp_path / "comparison.zip")
     assert tm_verify.verify(str(bundle), key_in_use(project).fingerprint).problems == []
-    assert ">sealed</a>" in operator.get(page).text
+    assert 'class="seal-icon sealed"' in operator.get(page).text
     assert operator.post(f"{address}check/")["Location"] == address
     assert "intact" in operator.get(address).text
     tamper("UPDATE tm_replay_step SET verdict = 'reworded' WHERE sequence = %s", [2])
@@ -148,7 +148,10 @@ def test_evidence_has_one_name_everywhere_and_explains_record_0(
     seals.seal_comparison(comparison.id)
     for kind, thing in (("session", session), ("replay", replay), ("comparison", comparison)):
         address = f"/{kind}s/{thing.id}/"
-        assert f'href="{address}evidence/">Evidence</a>' in operator.get(address).text
+        tabs = operator.get(address).text
+        tabs = tabs[tabs.index('<nav class="tabs"') : tabs.index("</nav>", tabs.index('<nav class="tabs"'))]
+        assert f'href="{address}evidence/"' in tabs
+        assert "Evidence &amp; links" in tabs
         assert f"Record 0 is the {kind} itself" in operator.get(f"{address}evidence/").text
 
 

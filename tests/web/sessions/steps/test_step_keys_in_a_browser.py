@@ -49,7 +49,7 @@ def test_b_pins_a_step_and_d_compares_every_other_with_it_and_goes_back(page: Pa
     page.keyboard.press("n")
     expect(page.locator("[data-difference]").first).to_be_focused()
     page.keyboard.press("d")
-    expect(page.locator(".tabs [aria-current]")).to_have_text("Action")
+    expect(page.locator("#step .tabs [aria-current]")).to_have_text("Action")
     page.locator("#s4 > a").first.click()
     expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
     expect(page).to_have_url(re.compile("pin=2"))

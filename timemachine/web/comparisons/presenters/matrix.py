@@ -13,13 +13,13 @@ from timemachine.core.pure.numbers import whole_number
 from timemachine.core.pure.verdicts import VERDICTS
 from timemachine.governance.deletion.erasure.queries import erased_answers, erased_recordings
 from timemachine.governance.sharing.read_models.comparisons import SharedOpinion, SharedRemarks
-from timemachine.replay.comparison.models import CellOpinion
+from timemachine.replay.comparison.models import CellOpinion, Comparison
 from timemachine.replay.comparison.pure.cells import LACKING, NOISE, Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.judge_prompt import UNDECIDED
 from timemachine.replay.comparison.pure.metrics import GROUNDING, VariantTotals
 from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
-from timemachine.replay.comparison.queries import AnnotatedAsks, annotated
+from timemachine.replay.comparison.queries import AnnotatedAsks, annotated, variants_of
 from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
 from timemachine.web.template_library import register
 
@@ -163,6 +163,12 @@ def matrix(
 def column_names(arms: Sequence[Variant]) -> list[str]:
     """Return the names of all columns, starting with the recording."""
     return ["Recording", *(f"{number} {name}" for number, name in enumerate(names(arms), 1))]
+
+
+@register.simple_tag
+def compared_models(comparison: Comparison) -> list[str]:
+    """Return the names of the variants of a comparison."""
+    return names(variants_of(comparison))
 
 
 @register.filter

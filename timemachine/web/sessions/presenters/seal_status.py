@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
+from django.template import Context
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.numbers import counted
-from timemachine.evidence.queries import NOT_YET, SEALED, SO_FAR, STOPPED, ListedSeal
+from timemachine.evidence.queries import NOT_YET, SEALED, SO_FAR, STOPPED, ListedSeal, listed_seals
 from timemachine.recording.sessions.holds import held_among
 from timemachine.recording.sessions.models import Session
 from timemachine.web import formatting
@@ -48,17 +49,36 @@ def session_seal(session: Any, seals: Mapping[UUID, ListedSeal]) -> SafeString:
     )
 
 
+@register.simple_tag(takes_context=True)
+def session_seal_badge(context: Context, session: Session) -> SafeString:
+    """Return the seal for the head of a page of a session. One query, unless the view has found the seal."""
+    seal = context.get("seal")
+    found = seal if isinstance(seal, ListedSeal) else listed_seals([session])[session.id]
+    return seal_badge(found, reverse("session_evidence", args=[session.id]))
+
+
 @register.simple_tag
 def seal_badge(found: ListedSeal, address: str) -> SafeString:
-    """Return the seal for the head of a page, as a link to the evidence at `address`."""
+    """Return the seal for the head of a page, as a link to the evidence at `address`: an icon, with words if it is not as it should be."""
     word = found.word if found.intact else ALTERED
-    label = _BADGES.get(word, word)
-    if found.erased and word != ALTERED:
+    text = f"{_IN_WORDS.get(word, word)}{_checked(found)}"
+    label, loud = _BADGES.get(word, word), word in {ALTERED, STOPPED}
+    if found.erased and not loud:
         label += f" · {counted(found.erased, 'field')} erased"
         if found.checked_at is None or found.erased_since:
             label += _NOT_SINCE[found.checked_at is None]
-    loud = " bad" if word in {ALTERED, STOPPED} else ""
-    return format_html('<a class="status seal{}" href="{}">{}</a>', loud, address, label)
+    if loud or found.erased:
+        return format_html(
+            '<a class="status seal{}" href="{}" title="{}">{}</a>',
+            " bad" if loud else "",
+            address,
+            text,
+            label,
+        )
+    icon = format_html(_ICON, _MARKS.get(word, ""), text)
+    return format_html(
+        '<a class="seal-icon {}" href="{}" title="{}">{}</a>', word.replace(" ", "-"), address, text, icon
+    )
 
 
 def _checked(found: ListedSeal) -> str:

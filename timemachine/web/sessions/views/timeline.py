@@ -16,7 +16,6 @@ from timemachine.governance.deletion.erasure.queries import erased_fields_of, ha
 from timemachine.memory.patterns.similar import known_pattern_at
 from timemachine.recording.annotations.notes.commands import add
 from timemachine.recording.annotations.notes.queries import notes_of
-from timemachine.recording.sessions.branches import is_branched
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
@@ -235,7 +234,6 @@ def _list(session: Session, state: UrlState, sequence: int | None) -> dict[str, 
         **rows_around(session, state, sequence, scale),
         **filter_links(session, state.shown),
         "note_count": notes_of(session).count(),
-        "branched": is_branched(session),
         "matches": scale.total if is_counted else matches(session, state.shown),
     }
 

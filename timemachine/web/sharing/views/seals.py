@@ -13,7 +13,7 @@ from timemachine.evidence.bundles.downloads import KINDS, download_bundle
 from timemachine.evidence.log import keys
 from timemachine.evidence.log.anchors import first_confirmations
 from timemachine.evidence.models import Seal, SealCheckpoint
-from timemachine.evidence.queries import checkpoints_of, earlier_keys_of, with_is_cut
+from timemachine.evidence.queries import checkpoints_of, earlier_keys_of, listed_seal, with_is_cut
 from timemachine.evidence.sealing.comparison_subject import run_ended_at
 from timemachine.evidence.tasks import check_seal
 from timemachine.governance.deletion.erasure.queries import done_of
@@ -28,7 +28,6 @@ from timemachine.web.http import page, see_other
 
 SHOWN_CHECKPOINTS: Final = 20
 SHOWN_ERASURES: Final = 20
-BACK: Final = {"session": "timeline", "replay": "replay", "comparison": "comparison"}
 
 
 @get_view(fresh=True)
@@ -41,6 +40,8 @@ def evidence(request: HttpRequest, access: Access, id: str, of: str) -> HttpResp
     facts = {
         **_named(thing),
         **_addresses(of, thing.id),
+        **_head(thing),
+        "seal": listed_seal(sealed) if of != "session" else None,
         "file": kind.file(thing),
         "sealed": sealed,
         "checkpoints": _states(sealed.seal) if sealed.seal else [],
@@ -112,9 +113,17 @@ def _named(thing: Session | Replay | Comparison) -> dict[str, str]:
     return {"name": thing.name}
 
 
+def _head(thing: Session | Replay | Comparison) -> dict[str, object]:
+    """Return the template that the page extends, and what that shows."""
+    if isinstance(thing, Comparison):
+        return {"head": "comparisons/base_comparison.html", "comparison": thing}
+    if isinstance(thing, Replay):
+        return {"head": "replays/base_replay.html", "replay": thing, "session": thing.session}
+    return {"head": "sessions/base_session.html", "session": thing}
+
+
 def _addresses(of: str, id_: UUID) -> dict[str, object]:
     names = {
-        "back": BACK[of],
         "bundle": f"{of}_bundle",
         "check": f"check_{of}_seal",
         "here": f"{of}_evidence",
