@@ -4,9 +4,10 @@ from typing import Any
 
 import httpx
 
+from tests.e2e.story import CODING, DESK, record_story, share_story
 from tests.waiting import wait_until
 
-CHATS = '{"messages": [{"role": "user", "content": "Who is 7?"}, {"role": "assistant", "content": "Zoë."}]}\n{half\n'
+CHATS = '{"messages": [{"role": "user", "content": "Who is responsible for case 7?"}, {"role": "assistant", "content": "Zoë Lindqvist."}]}\n{half\n'
 
 
 def demo_of(api: httpx.Client) -> dict[str, Any]:
@@ -25,10 +26,16 @@ def demo_of(api: httpx.Client) -> dict[str, Any]:
     jobs.append(f"/sweeps/{made['sweep']}")
     wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in jobs))
     session = made["session"]["id"]
+    record_story(api)
+    share_story(api, session)
     held_and_deleted(api)
-    held = api.post("/sessions", json={"name": "Held", "key": "held"}).raise_for_status().json()
+    held = (
+        api.post("/sessions", json={"name": "Held for review: fraud alert on a company card", "key": "held"})
+        .raise_for_status()
+        .json()
+    )
     made["hold"] = (
-        api.post("/holds", json={"sessions": [held["id"]], "reason": "the lawsuit of May"})
+        api.post("/holds", json={"sessions": [held["id"]], "reason": "Weber v. Bank, filed in May"})
         .raise_for_status()
         .json()["id"]
     )
@@ -36,7 +43,7 @@ def demo_of(api: httpx.Client) -> dict[str, Any]:
         api.post("/forgettings", json={"filter": {"named": "held"}}).raise_for_status().json()["id"]
     )
     api.post(
-        "/retention", json={"days": 90, "agent": "nobody", "reason": "a bot for tests"}
+        "/retention", json={"days": 90, "agent": "load-test", "reason": "no personal data"}
     ).raise_for_status()
     made["erasure"] = api.post(
         f"/sessions/{session}/erasures", json={"fields": ["output"], "steps": [2]}
@@ -52,32 +59,42 @@ def demo_of(api: httpx.Client) -> dict[str, Any]:
 
 def held_and_deleted(api: httpx.Client) -> None:
     """Record a session under legal hold, one with a deleted turn, and one that is deleted completely."""
-    turn = {"kind": "message", "role": "user", "output": "The gate stayed shut."}
-    for key in ("kept", "gate-gone", "all-gone"):
-        api.post("/sessions", json={"name": f"Talk, {key}", "key": key}).raise_for_status()
+    turn = {"kind": "message", "role": "user", "output": "I never stayed at that hotel."}
+    for key, who in (("kept", "Ms Weber"), ("turn-gone", "Mr Haddad"), ("all-gone", "Ms Ferreira")):
+        name = f"Dispute about a hotel deposit, {who}"
+        api.post("/sessions", json={"name": name, "key": key, "agent": DESK}).raise_for_status()
         api.post(f"/sessions/{key}/actions", json=turn).raise_for_status()
     reason = {"reason": "asked for"}
     api.post("/holds", json={"sessions": ["kept"], **reason}).raise_for_status()
-    api.request("DELETE", "/sessions/gate-gone/actions/1", json=reason).raise_for_status()
+    api.request("DELETE", "/sessions/turn-gone/actions/1", json=reason).raise_for_status()
     api.request("DELETE", "/sessions/all-gone", json=reason).raise_for_status()
 
 
 def pattern_of_two_sessions(api: httpx.Client) -> str:
     """Record an error in two sessions, which a rule finds; return the address of the pattern."""
     api.post("/patterns/rules", json={"sessions": 2, "window": "week"})
-    wrong = {"kind": "tool_result", "tool": "pay", "output": "Error: the gate did not open in time"}
-    solved = {"kind": "message", "output": "Restart its controller.", "significance": "solution"}
+    wrong = {
+        "kind": "tool_result",
+        "tool": "pay",
+        "output": "Error: the payment service did not answer in time",
+    }
+    solved = {
+        "kind": "message",
+        "output": "Send it again with the idempotency key of the first attempt.",
+        "significance": "solution",
+    }
     for number in range(2):
-        session = api.post("/sessions", json={"name": f"Gate {number}", "key": f"gate-{number}"}).json()["id"]
+        body = {"name": f"Chargeback for order 48{number}21", "key": f"chargeback-{number}", "agent": DESK}
+        session = api.post("/sessions", json=body).json()["id"]
         api.post(f"/sessions/{session}/actions", json={"actions": [wrong, solved][: 2 - number]})
-    wait_until(lambda: len(api.get("/patterns/alerts").json()["items"]) == 1)
-    return str(api.get("/patterns", params={"q": "gate"}).json()["items"][0]["address"])
+    wait_until(lambda: api.get("/patterns/alerts").json()["items"])
+    return str(api.get("/patterns", params={"q": "payment service"}).json()["items"][0]["address"])
 
 
 def suite_of_two_runs(api: httpx.Client, session: str) -> str:
     """Run a suite twice, the second time with another model; return its address."""
     body = {
-        "name": "Nightly",
+        "name": "Card desk answers, every night",
         "sessions": [session],
         "options": {"audit": True, "reason": "Regression"},
         "use_models": ["local:extractive-1"],
@@ -94,17 +111,22 @@ def suite_of_two_runs(api: httpx.Client, session: str) -> str:
 
 def compared(api: httpx.Client, session: str) -> dict[str, Any]:
     """Compare two models on the session, mark a cell, and return the finished comparison."""
-    variants = [{"model": "local:extractive-1"}, {"model": "local:extractive-5"}]
-    body = {"sessions": [session], "arms": variants, "reason": "Which says enough?", "noise_floor": True}
+    variants = [{"model": f"local:extractive-{sentences}"} for sentences in (1, 3, 5)]
+    body = {
+        "sessions": [session],
+        "arms": variants,
+        "reason": "Which model answers the card desk completely?",
+        "noise_floor": True,
+    }
     address = f"/comparisons/{api.post('/comparisons', json=body).json()['comparison_id']}"
     wait_until(lambda: api.get(address).json()["status"] == "done")
     cell = api.get(f"{address}/cells").json()["items"][0]
     mark = {
         "session": session,
         "sequence": cell["sequence"],
-        "arm": 2,
+        "arm": 3,
         "verdict": "worse",
-        "note": "Wanders.",
+        "note": "Adds passages nobody asked for.",
     }
     assert api.post(f"{address}/marks", json=mark).status_code == 201
     found: dict[str, Any] = api.get(address).json()
@@ -127,7 +149,10 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "timeline-table": f"{session}/?step=2&view=table",
         "timeline-compact": f"{session}/?step=2&view=compact",
         "timeline-documents": f"{session}/?step=2&view=raw",
-        "totals": f"{session}/totals/?by=tool",
+        "timeline-agents": f"/sessions/{CODING}/?step=12",
+        "timeline-terminal": f"/sessions/{CODING}/?step=35",
+        "timeline-edit": f"/sessions/{CODING}/?step=29",
+        "totals": f"/sessions/{CODING}/totals/?by=tool",
         "notes": f"{session}/notes/",
         "work": f"{session}/work/",
         "launch": f"{session}/replay/?from=4",
@@ -162,7 +187,7 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "sessions-wrong": "/?min_cost=much",
         "patterns": "/patterns/",
         "pattern": demo["pattern"],
-        "met-step": "/sessions/gate-1/?step=1",
+        "met-step": "/sessions/chargeback-1/?step=1",
         "suites": "/suites/",
         "new-suite": "/suites/new/",
         "suite": f"{demo['suite']}/",
@@ -184,8 +209,8 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "erase-fields": f"{session}/erase-fields/?step=2",
         "erasure": f"/erasures/{demo['erasure']}/",
         "delete-turn": f"{session}/steps/2/delete/",
-        "delete-turn-gone": "/sessions/gate-gone/steps/1/delete/",
-        "timeline-turn-gone": "/sessions/gate-gone/?step=1&tab=state",
+        "delete-turn-gone": "/sessions/turn-gone/steps/1/delete/",
+        "timeline-turn-gone": "/sessions/turn-gone/?step=1&tab=state",
         "session-gone": "/sessions/all-gone/",
         "delete-session-held": "/sessions/kept/delete/",
         "session-hold": f"{session}/hold/",
