@@ -233,6 +233,10 @@ class Scope:
         """Return whether there is evidence of exactly what the link shows."""
         return evidence.can_be_written(self.link)
 
+    def withholds_in(self, text: str) -> bool:
+        """Return whether the redaction profile of the link matches in a text, such as one that was put together for a page."""
+        return self._redactor().text(text) != text
+
     def write_evidence(self, target: IO[bytes]) -> None:
         """Write the evidence of what the link shows, without what it withholds."""
         if not self.has_evidence():

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import unescape
 from typing import Any, Final
 
 from django.template import Context
-from django.utils.html import escape, format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join, strip_tags
 from django.utils.safestring import SafeString
 
 from timemachine.core.pure import safe_text
@@ -51,18 +52,23 @@ def reading_of(head: Any, reads: str = "plain") -> Reading:
 
 
 @register.filter
-def prose_reading(text: str | None) -> Reading:
-    """Return what a text is that was written for a reader."""
-    return reading("text/plain", text or "", reads="prose")
+def reading_of_text(text: str, reads: str = "plain") -> Reading:
+    """Return what a text is."""
+    return reading("text/plain", text, reads=reads)
 
 
 @register.simple_tag(takes_context=True)
 def rendered(context: Context, found: Reading, images: str = "") -> SafeString:
     """Return a payload as HTML. `images` is the address of its images, without their numbers; if empty, they are only named."""
-    renderer = _Renderer(_draw(context), context.dicts[0].get(_BUDGET, ELEMENTS), images)
+    left = context.dicts[0].get(_BUDGET, ELEMENTS)
+    renderer = _Renderer(_draw(context), left, images, context.get("withholds_in") or _never)
     html = renderer.all(found.pieces)
     context.dicts[0][_BUDGET] = renderer.left
     return html
+
+
+def _never(_text: str) -> bool:
+    return False
 
 
 def _draw(context: Context) -> Callable[[str], SafeString]:
@@ -72,11 +78,16 @@ def _draw(context: Context) -> Callable[[str], SafeString]:
 
 @dataclass(slots=True)
 class _Renderer:
-    """Renders pieces. `left` is the number of elements that the page may still have."""
+    """Renders pieces. `left` is the number of elements that the page may still have.
+
+    Without its markup, a text can have matches of a redaction profile that the recorded text does not have (`a**@**b.org`).
+    `withholds_in` returns whether it has any; such a text is shown as it was recorded.
+    """
 
     draw: Callable[[str], SafeString]
     left: int
     images: str
+    withholds_in: Callable[[str], bool]
 
     def all(self, several: Sequence[Piece]) -> SafeString:
         return SafeString("".join(self.one(each) for each in several))
@@ -94,15 +105,16 @@ class _Renderer:
     def prose(self, piece: Prose) -> str:
         text = piece.text
         found = markdown.as_html(safe_text.shown(text), self.draw, self.left)
-        if found is None:
+        if found is None or self.withholds_in(unescape(strip_tags(found[0]))):
             return format_html('<pre class="text prose">{}</pre>', self.draw(text))
         html, elements = found
         self.left -= elements
         return format_html('<div class="text prose markdown">{}</div>', html)
 
     def terminal(self, piece: Terminal) -> str:
-        if len(piece.runs) > self.left:
-            return self._plain("".join(text for text, _ in piece.runs))
+        text = "".join(each for each, _ in piece.runs)
+        if len(piece.runs) > self.left or self.withholds_in(text):
+            return self._plain(piece.text)
         self.left -= len(piece.runs)
         return format_html(
             '<pre class="text terminal">{}</pre>',

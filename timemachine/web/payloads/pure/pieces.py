@@ -21,8 +21,9 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """The output of a terminal: texts with the names of their colours and styles."""
+    """The output of a terminal: the recorded text, and its texts with the names of their colours and styles."""
 
+    text: str
     runs: Sequence[tuple[str, tuple[str, ...]]]
 
 

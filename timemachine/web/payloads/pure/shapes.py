@@ -135,7 +135,7 @@ class Reader:
         if patches.is_patch(text):
             return list(patches.patches(text))
         if terminal.is_terminal(text):
-            return [Terminal(terminal.runs(text))]
+            return [Terminal(text, terminal.runs(text))]
         if text[:1] in ("{", "["):
             value = _value_of(text, cut=cut)
             if isinstance(value, dict | list) and value:

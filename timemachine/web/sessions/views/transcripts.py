@@ -16,10 +16,12 @@ from timemachine.memory.transcripts.transcript import TurnFilter, transcript_of
 from timemachine.recording.importing.exporting import EXPORTS
 from timemachine.recording.importing.exporting import sent as sent_export
 from timemachine.recording.sessions.pure.turn_text import Turn, content_of, who_of
-from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE, ROLES
+from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE, MODEL_CALL, ROLES
 from timemachine.recording.sessions.queries import session_of
 from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
+from timemachine.web.payloads.pure.shapes import Reading, reading
+from timemachine.web.sessions.presenters.steps import PROSE
 
 SHOWN: Final = 200
 """Number of turns on a page."""
@@ -41,6 +43,12 @@ class TurnLine:
     cut: bool
     left_out: int
     is_result: bool = False
+
+    @property
+    def read(self) -> Reading:
+        """Return what the text is."""
+        is_prose = self.turn.kind in PROSE or self.turn.kind == MODEL_CALL
+        return reading("text/plain", self.text, cut=self.cut, reads="prose" if is_prose else "plain")
 
 
 def turn_line(

@@ -55,6 +55,7 @@ def about(scope: Scope, made: SharedComparison | None = None) -> dict[str, objec
     link, sessions = scope.about(), scope.sessions()
     context: dict[str, object] = {
         "link": link,
+        "withholds_in": None if link.redaction is None else scope.withholds_in,
         "sessions": sessions,
         "seal": SimpleLazyObject(scope.seal),
         "earlier": scope.earlier_seals(),
