@@ -85,6 +85,7 @@ def test_a_run_is_replayed_continued_and_shared_by_clicks(
     # from the timeline to where another model would have done something else
     ada.goto(f"{product.url}/sessions/{session}/")
     ada.get_by_role("link", name="Replay", exact=True).click()
+    ada.get_by_label("Ask another model").check()
     ada.get_by_label("Model", exact=True).fill(claims.HASTY)
     ada.get_by_label("Reason").fill("Would it have paid the same?")
     ada.get_by_role("button", name="Launch replay").click()

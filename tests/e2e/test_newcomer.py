@@ -71,6 +71,7 @@ def test_a_newcomer_records_replays_and_shares(
 
     # an audit replay with another model, watched until it has finished
     ada.get_by_role("link", name="Replay", exact=True).click()
+    ada.get_by_label("Ask another model").check()
     ada.get_by_label("Model", exact=True).fill("local:extractive-3")
     ada.get_by_label("Reason").fill("Prüfung der Antworten")
     with ada.expect_navigation(url="**/replays/**"):

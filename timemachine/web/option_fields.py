@@ -158,10 +158,15 @@ class SessionFields(RetrievalFields, CallFields):
         help_text="At most this many of the steps, always the same ones of a session.",
     )
 
+    @property
+    def is_audit(self) -> bool:
+        """Return whether the frozen context is used, and nothing searched again."""
+        return bool(self.cleaned_data["kind"] == "audit")
+
     def session_options(self) -> SessionOptions:
         """The options that were chosen; those of retrieval belong to a debug replay."""
         data = self.cleaned_data
-        audit = data["kind"] == "audit"
+        audit = self.is_audit
         return SessionOptions(
             audit=audit,
             reason=data["reason"].strip() or None,

@@ -16,6 +16,8 @@ from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.numbers import money
 from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs import estimate as estimates
+from timemachine.replay.runs.estimate import quick_estimate
 from timemachine.replay.runs.models import ReplayAttempt
 from timemachine.replay.runs.pure.options import ReplayOptions
 
@@ -81,11 +83,11 @@ def test_the_estimate_of_a_replay_is_what_its_spend_limit_reserves(
 def test_the_page_and_the_api_estimate_a_changed_prompt_alike(project: Project, api: Program) -> None:
     session = recorded_session(project, questions=QUESTIONS)
     changed = {"system_prompt": LONG, "max_tokens": 4_000}
-    form = BODY | changed | {"kind": "audit", "model": MODEL, "skip_finds": "on", "estimate": "1"}
+    form = BODY | changed | {"kind": "ask", "model": MODEL, "skip_finds": "on", "estimate": "1"}
     page = browser_of(project).post(f"/sessions/{session.id}/replay/", form).text
     cost = money(estimate(api, session, **changed)["cost_usd"])
     assert cost != money(estimate(api, session)["cost_usd"])
-    assert f"estimated cost {cost}," in " ".join(re.sub(r"<[^>]+>", "", page).split())
+    assert f"Cost {cost} " in " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
 def test_an_estimate_counts_the_asks_with_a_changed_prompt(project: Project, api: Program) -> None:
@@ -115,3 +117,18 @@ def test_an_invalid_template_is_refused_by_the_estimate_too(project: Project, ap
         f"/sessions/{session.id}/replays/estimate", BODY | {"use_models": [MODEL], "prompt_template": "Hm?"}
     )
     assert (sent.status_code, sent.json()["code"]) == (422, "not_a_template")
+
+
+def test_a_long_session_is_estimated_from_some_of_its_steps(
+    project: Project, api: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = recorded_session(project, questions=QUESTIONS * 15, model=MODEL)
+    options = ReplayOptions(audit=True, reason="How much?", use_model=MODEL)
+    exact, of_all = quick_estimate(session, options)
+    monkeypatch.setattr(estimates, "_READ_FOR_AN_ESTIMATE", 30)
+    about, every = quick_estimate(session, options)
+    assert (of_all, every) == (1, 3)
+    assert about.calls == pytest.approx(exact.calls, rel=0.3)
+    assert about.cost_usd == pytest.approx(exact.cost_usd, rel=0.3)
+    assert exact.least_usd < exact.cost_usd < exact.most_usd
+    assert quick_estimate(session, options.model_copy(update={"sample": 4}))[0].steps == 4

@@ -145,7 +145,7 @@ def test_a_link_shows_a_replayed_call_without_what_its_profile_withholds(
 def test_the_form_chooses_calls_by_a_filter(browser: Client, session: Session, stub: StubModelServer) -> None:
     form = browser.get(f"/sessions/{session.key}/replay/").content.decode()
     assert "2 model calls" in words(form)
-    sent = {"kind": "audit", "model": "openai:gpt-4o", "reason": "Why?", "sample": "1"}
+    sent = {"kind": "ask", "model": "openai:gpt-4o", "reason": "Why?", "sample": "1"}
     launched = browser.post(f"/sessions/{session.key}/replay/", {**sent, "only": "agent:reader"})
     assert launched.status_code == 302
     assert Replay.objects.get().steps.count() == 1

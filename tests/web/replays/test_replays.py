@@ -18,7 +18,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.worker import work
 
 AUDIT = ReplayOptions(audit=True, reason="Wie geprüft?", use_model="local:extractive-3")
-FORM = {"kind": "audit", "model": "local:extractive-3", "reason": "Prüfung ☃"}
+FORM = {"kind": "ask", "model": "local:extractive-3", "reason": "Prüfung ☃"}
 
 
 @pytest.fixture
@@ -130,10 +130,9 @@ def test_an_externally_recorded_step_is_shown_as_well(browser: Client, project: 
     [
         (FORM | {"reason": ""}, "An audit needs a reason"),
         (FORM | {"model": "nobody:x"}, "no model provider"),
-        (FORM | {"model": "", "temperature": "0.5"}, "Without a model"),
-        (FORM | {"top_k": "3"}, "frozen context"),
-        ({"kind": "debug", "top_k": "0"}, "must be a whole number from 1"),
-        ({"kind": "debug", "skip_asks": "on", "skip_finds": "on"}, "there is nothing to replay"),
+        (FORM | {"model": ""}, "Choose a model."),
+        ({"kind": "search", "top_k": "0"}, "must be a whole number from 1"),
+        ({"kind": "search", "skip_asks": "on", "skip_finds": "on"}, "there is nothing to replay"),
         ({"kind": "sideways"}, "valid choice"),
     ],
 )
@@ -147,14 +146,20 @@ def test_an_invalid_form_shows_the_reason_and_keeps_its_input(
     assert not Replay.objects.exists()
 
 
-def test_an_audit_refuses_retrieval_options_at_their_fields(browser: Client, session: Session) -> None:
-    sent = FORM | {"top_k": "3", "search_mode": "lexical"}
-    refused = browser.post(f"/sessions/{session.id}/replay/", sent).content.decode()
-    for field in ("top_k", "search_mode"):
-        assert f'<a href="#id_{field}">' in refused
-        assert f'id="id_{field}_error"' in refused
-    assert 'class="more retrieval-fields refused" open' in refused, "a script-less style hides it otherwise"
-    assert "`top_k`" not in refused
+def test_what_does_not_belong_to_the_choice_has_no_effect(browser: Client, session: Session) -> None:
+    browser.post(f"/sessions/{session.id}/replay/", FORM | {"top_k": "0", "search_mode": "lexical"})
+    asked = Replay.objects.latest("created_at").options
+    browser.post(f"/sessions/{session.id}/replay/", FORM | {"kind": "verify", "temperature": "0.5"})
+    verified = Replay.objects.latest("created_at").options
+    assert (asked["audit"], asked["use_model"]) == (True, "local:extractive-3")
+    assert not {"top_k", "search_mode"} & set(asked)
+    assert not {"use_model", "temperature"} & set(verified)
+
+
+def test_the_first_field_that_is_missing_gets_the_focus(browser: Client, session: Session) -> None:
+    refused = browser.post(f"/sessions/{session.id}/replay/", {"kind": "ask"}).text
+    assert refused.count("autofocus") == 1
+    assert re.search('<input[^>]* name="model"[^>]* autofocus', refused)
 
 
 def test_chosen_options_are_described_on_the_page(session: Session, browser: Client) -> None:
@@ -173,32 +178,41 @@ def test_chosen_options_are_described_on_the_page(session: Session, browser: Cli
 
 def test_the_form_estimates_before_anything_is_launched(browser: Client, session: Session) -> None:
     answer = browser.post(f"/sessions/{session.id}/replay/", FORM | {"estimate": "1"})
-    assert "3 calls with" in answer.content.decode()
+    assert "Model calls 3 " in words_of(answer.text)
     assert not Replay.objects.exists()
 
 
 ESTIMATES = [
-    ({"kind": "audit", "reason": "r"}, "No model is called, so this costs nothing."),
-    ({"kind": "debug"}, "3 calls with the recorded models: estimated cost $0, from recorded tokens"),
-    ({"kind": "debug", "model": "ollama:llama3.2"}, "3 calls with ollama:llama3.2: estimated cost $0,"),
+    ({"kind": "verify"}, "Steps 4 Model calls none Cost $0"),
+    ({"kind": "ask"}, "Steps 4 Cost unknown: choose a model"),
     (
-        {"kind": "debug", "model": "gpt-4o"},
-        "3 calls with openai:gpt-4o: estimated cost $0.00",
+        {"kind": "search"},
+        "Tokens 427 in, 31 out Cost $0 With the recorded models, from recorded tokens",
     ),
+    ({"kind": "search", "model": "ollama:llama3.2"}, "Cost $0 With ollama:llama3.2 , from"),
+    ({"kind": "ask", "model": "gpt-4o"}, "The range is for answers half to twice as long."),
     (
-        {"kind": "debug", "model": "openai:nobody-knows"},
-        "3 calls with openai:nobody-knows: estimated cost 3 calls of unknown price, from recorded tokens",
+        {"kind": "search", "model": "openai:nobody-knows"},
+        "Cost unknown Unknown for 3 calls: the price list does not have this model.",
     ),
+    ({"kind": "ask", "model": "nobody:x"}, "There is no model provider"),
 ]
 
 
+def words_of(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
 @pytest.mark.parametrize(("sent", "message"), ESTIMATES)
-def test_an_estimate_counts_the_calls_of_unknown_cost(
+def test_the_estimate_beside_the_form_follows_what_is_chosen(
     browser: Client, session: Session, monkeypatch: pytest.MonkeyPatch, sent: dict[str, str], message: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    answer = browser.post(f"/sessions/{session.id}/replay/", sent | {"estimate": "1"})
-    assert message in " ".join(re.sub(r"<[^>]+>", "", answer.content.decode()).split())
+    live = {"HX-Request": "true", "HX-Target": "estimate"}
+    answer = browser.post(f"/sessions/{session.id}/replay/", sent, headers=live)
+    assert answer.text.lstrip().startswith('<div id="estimate"')
+    assert message in words_of(answer.text)
+    assert not Replay.objects.exists()
 
 
 def test_a_replay_is_cancelled_and_retried_from_its_page(browser: Client, session: Session) -> None:
@@ -249,7 +263,7 @@ def test_another_projects_replay_is_not_found(other_project: Project, session: S
 def test_a_debug_replay_is_launched_with_its_thresholds_and_shows_both_curves(
     browser: Client, session: Session
 ) -> None:
-    form = {"kind": "debug", "adaptive": "yes", "relative": "0.7", "cliff": "0.2", "min_score": "0.02"}
+    form = {"kind": "search", "adaptive": "yes", "relative": "0.7", "cliff": "0.2", "min_score": "0.02"}
     form |= {"pool": "1"}
     model = session.collection.embedding_model if session.collection else ""
     sent = browser.post(f"/sessions/{session.id}/replay/", form | {"embedding_model": model})

@@ -1,11 +1,13 @@
 """The estimated cost of a replay and of a single call, at current prices. An estimate lists what it leaves out."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
 from timemachine.core.pure.clock import now
+from timemachine.core.pure.unknown_prices import by_frequency, reason_of
+from timemachine.llm.priced import Priced
 from timemachine.llm.prices import price, recorded_price
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.usage import TokenUsage, estimate_tokens
@@ -14,14 +16,20 @@ from timemachine.recording.answering.pure.prompt import TEMPLATE, Prompt, check_
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
-from timemachine.replay.runs.plan import Planner, replayable, replayable_in
+from timemachine.replay.runs.plan import Planner, replayable_in
 from timemachine.replay.runs.prompt_size import PromptSize, RequestSize, prompt_sizes, request_sizes
+from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.runs.selection import chosen, recorded
 
 TOKENS_OF_AN_ANSWER: Final = 500
 """The assumed length of an answer that was not recorded or whose call failed."""
+_SPREAD: Final = 2
+"""The range of an estimate: from answers half as long as expected to answers twice as long, if no limit is set."""
+_READ_FOR_AN_ESTIMATE: Final = 2_000
+_PRIMES: Final = (3, 7, 13, 29, 61, 127, 257, 509, 1_021)
+"""Of so many steps one is read. Agents work in rounds of a few steps, which have none of these as a factor."""
 _COUNTED: Final = ("input_tokens", "output_tokens", "cached", "cached_from")
 
 
@@ -35,17 +43,40 @@ class _Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _SessionCalls:
-    """The steps of a session that can be replayed, and the calls among those of all sessions, by the step's id."""
+class _Steps:
+    """The steps of sessions that can be replayed, and the calls among them by the step's id."""
 
-    session: Session
-    actions: Sequence[Action]
+    sessions: Sequence[tuple[Session, Sequence[Action]]]
     calls: Mapping[int, _Call]
 
-    def chosen(self, options: ReplayOptions) -> list[_Call]:
-        """Return the calls that a replay with these options makes."""
-        steps = chosen(self.session, self.actions, options)
-        return [self.calls[step.id] for step in steps if step.id in self.calls]
+    def chosen(self, options: ReplayOptions) -> list[Action]:
+        """Return the steps that a replay with these options repeats."""
+        return [step for session, steps in self.sessions for step in chosen(session, steps, options)]
+
+
+class _Prices:
+    """The costs of calls at one moment. Each number of tokens is priced once for each model."""
+
+    def __init__(self, model: ModelName | None) -> None:
+        """Price everything with this model, or each call with its recorded one."""
+        self._model, self._moment = model, now()
+        self._known: dict[tuple[str, int, int], Priced] = {}
+
+    def of(self, call: _Call, used: TokenUsage) -> Priced:
+        recorded = "" if self._model else call.action.model or ""
+        key = recorded, used.input_tokens or 0, used.output_tokens or 0
+        if key not in self._known:
+            self._known[key] = (
+                price(self._model, used, self._moment)
+                if self._model
+                else recorded_price(recorded, used, self._moment)
+            )
+        return self._known[key]
+
+    def total(self, used: Iterable[tuple[_Call, TokenUsage]]) -> Decimal:
+        """Return the sum of the known costs."""
+        costs = (self.of(call, usage).cost_usd for call, usage in used)
+        return sum((each for each in costs if each is not None), Decimal(0))
 
 
 def estimate_replays(
@@ -62,22 +93,45 @@ def estimate_replays(
     """
     for options in options_list:
         check_template(options.prompt_template or TEMPLATE)
-    models = _models(sessions, options_list)
-    if all(options.audit and model is None for options, model in zip(options_list, models, strict=True)):
-        return [_estimate([], options, None, runs) for options in options_list]
-    found = _calls_in(sessions)
-    return [
-        _estimate(found, options, model, runs) for options, model in zip(options_list, models, strict=True)
-    ]
+    return _estimates(list(replayable_in(sessions, also=_COUNTED)), options_list, runs)
 
 
 def estimate_launch(session: Session, options_list: Sequence[ReplayOptions]) -> list[EstimateOut]:
     """Return the estimated cost of the replays that `commands.launch` would store with each of the options. Raises what it
     raises."""
-    planner, actions = Planner(session.project_id), replayable(session)
+    planner, found = Planner(session.project_id), list(replayable_in([session], also=_COUNTED))
     for options in options_list:
-        planner.plan(session, options, actions)
-    return estimate_replays([session], options_list)
+        planner.plan(session, options, found[0][1])
+    return _estimates(found, options_list, 1)
+
+
+def quick_estimate(session: Session, options: ReplayOptions) -> tuple[EstimateOut, int]:
+    """Return the estimate of a launch, and of how many steps one was read for it: 1 if all were.
+
+    A long session is estimated from every n-th of its steps, unless the options choose single ones. Raises what
+    `estimate_launch` raises.
+    """
+    kinds = Action.objects.filter(session=session, kind__in=REPLAYED_KINDS)
+    there = kinds.count()
+    if there <= _READ_FOR_AN_ESTIMATE or options.only is not None or options.sample is not None:
+        return estimate_launch(session, [options])[0], 1
+    every = next(each for each in _PRIMES if there <= each * _READ_FOR_AN_ESTIMATE or each == _PRIMES[-1])
+    found = list(replayable_in([session], also=_COUNTED, every=every))
+    if not chosen(session, found[0][1], options):
+        return estimate_launch(session, [options])[0], 1
+    Planner(session.project_id).plan(session, options, found[0][1])
+    return _estimates(found, [options], every)[0], every
+
+
+def _estimates(
+    found: Sequence[tuple[Session, Sequence[Action]]], options_list: Sequence[ReplayOptions], runs: int
+) -> list[EstimateOut]:
+    models = _models([session for session, _ in found], options_list)
+    calling = any(not options.audit or model for options, model in zip(options_list, models, strict=True))
+    steps = _Steps(sessions=found, calls=_calls_in(found) if calling else {})
+    return [
+        _estimate(steps, options, model, runs) for options, model in zip(options_list, models, strict=True)
+    ]
 
 
 def _models(sessions: Sequence[Session], options_list: Sequence[ReplayOptions]) -> list[ModelName | None]:
@@ -86,56 +140,72 @@ def _models(sessions: Sequence[Session], options_list: Sequence[ReplayOptions]) 
     return [usable.get(options.use_model or "") for options in options_list]
 
 
-def _estimate(
-    found: Sequence[_SessionCalls], options: ReplayOptions, model: ModelName | None, runs: int
-) -> EstimateOut:
+def _estimate(found: _Steps, options: ReplayOptions, model: ModelName | None, runs: int) -> EstimateOut:
     nobody = options.audit and model is None
+    steps = found.chosen(options)
     calls = [
-        each
-        for of_session in found
-        for each in ([] if nobody else of_session.chosen(options))
-        if model or each.action.model is not None
+        found.calls[step.id]
+        for step in steps
+        if not nobody and step.id in found.calls and (model or step.model is not None)
     ]
-    moment = now()
-    costs = [
+    prices = _Prices(model)
+    used = [(each, _used(each, options)) for each in calls]
+    unknown = [
+        reason_of(priced.prices)
+        for each, usage in used
+        if (priced := prices.of(each, usage)).cost_usd is None
+    ]
+    shorter = [
+        (each, replace(usage, output_tokens=(usage.output_tokens or 0) // _SPREAD)) for each, usage in used
+    ]
+    longer = [
         (
-            price(model, _used(each, options), moment)
-            if model
-            else recorded_price(each.action.model or "", _used(each, options), moment)
-        ).cost_usd
-        for each in calls
+            each,
+            usage
+            if _limit(each, options)
+            else replace(usage, output_tokens=(usage.output_tokens or 0) * _SPREAD),
+        )
+        for each, usage in used
     ]
-    known = [cost for cost in costs if cost is not None]
     return EstimateOut.model_construct(
         model=None if model is None else str(model),
-        calls=len(costs) * runs,
-        cost_usd=float(sum(known, Decimal(0)) * runs),
-        unknown_cost_calls=(len(costs) - len(known)) * runs,
+        steps=len(steps) * runs,
+        calls=len(calls) * runs,
+        input_tokens=sum(usage.input_tokens or 0 for _, usage in used) * runs,
+        output_tokens=sum(usage.output_tokens or 0 for _, usage in used) * runs,
+        cost_usd=float(prices.total(used) * runs),
+        least_usd=float(prices.total(shorter) * runs),
+        most_usd=float(prices.total(longer) * runs),
+        unknown_cost_calls=len(unknown) * runs,
+        unknown_reasons=by_frequency((reason, runs) for reason in unknown),
         guessed_calls=sum(
             each.counted is None or not each.sent.sends_recorded_prompt(options) for each in calls
         ),
     )
 
 
-def _calls_in(sessions: Sequence[Session]) -> list[_SessionCalls]:
-    """Return what can be replayed of each session, with the sizes of what is sent to models."""
-    found = [(session, actions) for session, actions in replayable_in(sessions, also=_COUNTED)]
+def _limit(call: _Call, options: ReplayOptions) -> int | None:
+    """Return the most tokens that the answer can have, None without a limit."""
+    return call.sent.max_tokens if options.max_tokens is None else options.max_tokens
+
+
+def _calls_in(found: Sequence[tuple[Session, Sequence[Action]]]) -> dict[int, _Call]:
+    """Return the calls among these steps by the step's id, with the sizes of what is sent to models."""
     actions = [action for _, of_session in found for action in of_session]
     asks = [action for action in actions if action.kind == "ask"]
     finds = [action for action in actions if action.kind == "find" and recorded(action).within_ask]
     requests = [action for action in actions if action.kind == MODEL_CALL]
     sent: dict[int, PromptSize | RequestSize] = {**prompt_sizes(asks, finds), **request_sizes(requests)}
-    calls = {
+    return {
         each.id: _Call(action=each, sent=sent[each.id], counted=_counted(each))
         for each in (*asks, *requests)
         if each.id in sent  # or it was erased in the meantime
     }
-    return [_SessionCalls(session=session, actions=each, calls=calls) for session, each in found]
 
 
 def _used(call: _Call, options: ReplayOptions) -> TokenUsage:
     same = call.sent.sends_recorded_prompt(options)
-    most = call.sent.max_tokens if options.max_tokens is None else options.max_tokens
+    most = _limit(call, options)
     return TokenUsage(
         input_tokens=call.counted.input_tokens if call.counted and same else call.sent.input_tokens(options),
         output_tokens=_answer_tokens(call.counted, call.sent.answer) if most is None else most,

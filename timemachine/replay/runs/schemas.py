@@ -194,14 +194,22 @@ class ReplayLaunched(Schema):
 class EstimateOut(Schema):
     """About what a replay would cost with one model, null: with the recorded ones.
 
-    `calls` counts the asks and model calls that would be sent. `cost_usd` leaves out the `unknown_cost_calls`. `guessed_calls` are those whose
-    tokens were not recorded, or that would send something else.
+    `steps` counts what would be repeated, `calls` the asks and model calls among it that would be sent. `cost_usd` leaves out the
+    `unknown_cost_calls`, whose reasons are in `unknown_reasons`. It lies between `least_usd` and `most_usd` if the answers are half to twice as
+    long as expected; with `max_tokens`, that is the longest. `guessed_calls` are those whose tokens were not recorded, or that would send
+    something else.
     """
 
     model: str | None
+    steps: int
     calls: int
+    input_tokens: int
+    output_tokens: int
     cost_usd: float
+    least_usd: float
+    most_usd: float
     unknown_cost_calls: int
+    unknown_reasons: dict[str, int]
     guessed_calls: int
 
 

@@ -106,7 +106,7 @@ class WorkForm(_InSession, parts.ModelFields, ThresholdFields):
 
     def __init__(self, data: Any = None, *, models: Sequence[Choice], default: str, **options: Any) -> None:
         super().__init__(data, **options)
-        self.offer_models(models, f"Leave it empty for the default, {parts.with_problem(default, models)}.")
+        self.offer_models(models, f"Leave it empty for the default: {parts.with_problem(default, models)}")
         self.default_model = default
 
     def clean_text(self) -> str:

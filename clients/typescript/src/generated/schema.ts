@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: acd21d269ec5652d9a34267a3149abf9758702669920170767620571e0316439
+// SHA-256 of the document: 2551fb567b338ac735495a2910b1f15ddbe28ed8dced2f56468c4a2580e2caec
 
 export interface paths {
     "/api/answer-cache": {
@@ -4256,15 +4256,25 @@ export interface components {
         /**
          * @description About what a replay would cost with one model, null: with the recorded ones.
          *
-         *     `calls` counts the asks and model calls that would be sent. `cost_usd` leaves out the `unknown_cost_calls`. `guessed_calls` are those whose
-         *     tokens were not recorded, or that would send something else.
+         *     `steps` counts what would be repeated, `calls` the asks and model calls among it that would be sent. `cost_usd` leaves out the
+         *     `unknown_cost_calls`, whose reasons are in `unknown_reasons`. It lies between `least_usd` and `most_usd` if the answers are half to twice as
+         *     long as expected; with `max_tokens`, that is the longest. `guessed_calls` are those whose tokens were not recorded, or that would send
+         *     something else.
          */
         EstimateOut: {
             calls: number;
             cost_usd: number;
             guessed_calls: number;
+            input_tokens: number;
+            least_usd: number;
             model: string | null;
+            most_usd: number;
+            output_tokens: number;
+            steps: number;
             unknown_cost_calls: number;
+            unknown_reasons: {
+                [key: string]: number;
+            };
         };
         /** @description An estimate for each model. */
         Estimates: {
@@ -8046,9 +8056,17 @@ export interface components {
             calls: number;
             cost_usd: number;
             guessed_calls: number;
+            input_tokens: number;
+            least_usd: number;
             model: string | null;
+            most_usd: number;
             name: string;
+            output_tokens: number;
+            steps: number;
             unknown_cost_calls: number;
+            unknown_reasons: {
+                [key: string]: number;
+            };
         };
         /** @description An estimate for each arm. */
         VariantEstimates: {

@@ -86,7 +86,7 @@ class ContinueForm(SentOnce, ModelFields):
         super().__init__(data)
         self._action = action
         self.offer_models(
-            choices, f"Leave it empty for the recorded one, {with_problem(action.model, choices)}."
+            choices, f"Leave it empty for the recorded model: {with_problem(action.model, choices)}"
         )
 
     def options(self) -> ReplayOptions:

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
 
 from timemachine.core.pure.content import canonical_json
-from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.numbers import spaced, whole_number
 from timemachine.knowledge.find import LONGEST_QUERY
 from timemachine.knowledge.vectors import models_with_vectors
@@ -42,7 +42,20 @@ PLACES: Final = {
     "unknown_filter": "only",
 }
 
-_NOT_IN_AN_AUDIT: Final = "An audit uses the frozen context. Leave this as recorded, or choose Debug."
+VERIFY, ASK, SEARCH = "verify", "ask", "search"
+_CHOICES: Final = [
+    (VERIFY, "Verify only"),
+    (ASK, "Ask another model with the same context"),
+    (SEARCH, "Search again"),
+]
+_ABOUT: Final[Mapping[str, str]] = {
+    VERIFY: "Checks that every frozen passage and request is still what was recorded. No model is called.",
+    ASK: "Sends exactly what was recorded to a model you choose, and shows what its answers change.",
+    SEARCH: "Searches again with other settings and shows which passages come, go and move. The model is asked again too.",
+}
+_OF_KINDS: Final = {"audit": VERIFY, "debug": SEARCH}
+_AUDITS: Final = (VERIFY, ASK)
+_NO_CALL: Final = "This session has no ask or model call."
 _SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model", "step", "continue_from"}
 _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
     ("skip_asks", True): ("Asks", "left out"),
@@ -97,11 +110,23 @@ def written_frames(names: Sequence[int | str]) -> str:
     return ", ".join(f"#{name}" if isinstance(name, int) else name for name in names)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchChoice:
+    """One of the three kinds of replays, whether it is chosen, and why it cannot be."""
+
+    value: str
+    title: str
+    about: str
+    chosen: bool
+    why_not: str | None
+
+
 class ReplayForm(SentOnce, ModelFields, SessionFields):
-    """Launch a replay; the same rules as in the API."""
+    """Launch a replay; the same rules as in the API. Fields that do not belong to the choice have no effect."""
 
     places: ClassVar[Mapping[str, str]] = PLACES
-    reason = area_field("Reason", "Required for an audit and stored with it.")
+    kind = forms.ChoiceField(label="What to do", choices=_CHOICES, initial=VERIFY)
+    reason = area_field("Reason", "Stored with the replay. Required unless you search again.")
     from_sequence = WholeNumber(label="From step", required=False, min_value=1)
     through_sequence = WholeNumber(label="Through step", required=False, min_value=1)
     spend_limit_usd = Number(
@@ -111,41 +136,80 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
         help_text="A call starts only if its expected cost fits. Needs models whose price is known.",
     )
 
-    def __init__(self, choices: tuple[Choice, ...], session: Session, data: Any = None, **more: Any) -> None:
+    def __init__(
+        self,
+        choices: tuple[Choice, ...],
+        session: Session,
+        data: Any = None,
+        *,
+        estimating: bool = False,
+        **more: Any,
+    ) -> None:
+        """Initialise the form. With `estimating`, a missing model or reason is no error."""
         super().__init__(data, **more)
-        self.offer_models(
-            choices, "Leave it empty to call no model in an audit, or the recorded models in a debug replay."
-        )
+        self.initial["kind"] = _OF_KINDS.get(str(self.initial.get("kind")), VERIFY)
+        self._estimating = estimating
+        self.offer_models(choices)
         self.fields["from_sequence"].widget.attrs |= {"placeholder": "1"}
         self.fields["through_sequence"].widget.attrs |= {"placeholder": str(session.last_sequence)}
         self.offer_embedding_models(session)
 
-    @property
-    def is_debug(self) -> bool:
-        return bool(self["kind"].value() == "debug")
+    def clean(self) -> dict[str, Any]:
+        """Forget what does not belong to the choice, and demand what it needs."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        kind = data.get("kind")
+        unused = {
+            VERIFY: ("model", "spend_limit_usd", *CallFields.base_fields, *RetrievalFields.base_fields),
+            ASK: tuple(RetrievalFields.base_fields),
+        }
+        for name in unused.get(str(kind), ()):
+            self.errors.pop(name, None)
+            data[name] = cast("Any", self.fields[name]).to_python("")
+        if not self._estimating and kind == ASK and not data.get("model"):
+            self.add_error("model", "Choose a model.")
+        if not self._estimating and kind in _AUDITS and not data.get("reason", "").strip():
+            self.add_error("reason", "An audit needs a reason. Say in a sentence why you make it.")
+        return data
+
+    def choices(self, *, calls: bool) -> list[LaunchChoice]:
+        """Return the three choices; `calls` says whether the session has an ask or a model call."""
+        return [
+            LaunchChoice(
+                value=value,
+                title=title,
+                about=_ABOUT[value],
+                chosen=self["kind"].value() == value,
+                why_not=_NO_CALL if value == ASK and not calls else None,
+            )
+            for value, title in _CHOICES
+        ]
 
     @property
-    def has_range(self) -> bool:
-        """Return whether some steps are chosen."""
-        return any(self[name].value() for name in ("from_sequence", "through_sequence"))
+    def is_audit(self) -> bool:
+        return bool(self.cleaned_data["kind"] != SEARCH)
+
+    @property
+    def lacks_model(self) -> bool:
+        """Return whether another model is to be asked and none is chosen yet."""
+        return bool(self.cleaned_data["kind"] == ASK and not self.chosen_model)
+
+    @property
+    def more_is_open(self) -> bool:
+        """Return whether one of the options that choose single steps or limit the spending is set or has an error."""
+        names = ("skip_asks", "skip_finds", "skip_calls", "only", "sample", "spend_limit_usd")
+        return any(self[name].value() or self[name].errors for name in names)
 
     def options(self) -> ReplayOptions:
         data = self.cleaned_data
+        chosen = dict(self.session_options())
+        if self._estimating and not chosen["reason"]:
+            chosen["reason"] = "estimate"
         return ReplayOptions(
-            **dict(self.session_options()),
+            **chosen,
             use_model=self.chosen_model or None,
             after_sequence=(data["from_sequence"] or 1) - 1 or None,
             through_sequence=data["through_sequence"],
         )
-
-    def refuse(self, why: TimeMachineError) -> int:
-        """Show an error at its field, and at each option that an audit does not have; return the HTTP status."""
-        if why.code != "retrieval_options_in_audit":
-            return super().refuse(why)
-        for name in why.facts["options"]:
-            self.add_error(name, _NOT_IN_AN_AUDIT)
-        self._refused = why.status
-        return why.status
 
 
 class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
@@ -168,7 +232,7 @@ class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
         self.step = action.sequence
         self.is_model_call = action.kind == MODEL_CALL
         self.offer_models(
-            choices, f"Leave it empty for the recorded one, {with_problem(action.model, choices)}."
+            choices, f"Leave it empty for the recorded model: {with_problem(action.model, choices)}"
         )
         self.offer_embedding_models(action.session)
         if action.kind == "find":

@@ -21,7 +21,7 @@ from timemachine.recording.sessions.queries import HAPPENED_HERE, session_of
 from timemachine.replay.comparison.models import ComparisonReplay
 from timemachine.replay.runs import commands, frozen
 from timemachine.replay.runs.answer_lines import answer_lines
-from timemachine.replay.runs.estimate import estimate_launch as estimated_cost
+from timemachine.replay.runs.estimate import quick_estimate
 from timemachine.replay.runs.frame_ranks import rank_page
 from timemachine.replay.runs.model_calls import gaps_of
 from timemachine.replay.runs.models import Replay, ReplayStep
@@ -37,11 +37,12 @@ from timemachine.replay.suites.queries import run_of_replay
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.form_parts import sent
-from timemachine.web.http import first_rows, is_unchanged, page
+from timemachine.web.http import first_rows, is_unchanged, page, requested_part
 from timemachine.web.replays.forms.replays import ReplayForm, TrialForm, WhereForm, chosen_options
 from timemachine.web.replays.presenters.side_by_side import side_by_side
 from timemachine.web.replays.views.continuations import form_to_go_on
 
+PARTS = ("estimate",)
 SHOWN_STEPS = 200
 SHOWN_REPLAYS = 20
 SHOWN_TRIALS = 20
@@ -55,10 +56,17 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "kind": request.GET.get("kind", "audit"),
         "from_sequence": whole_number(request.GET.get("from", "")),
     }
-    form = ReplayForm(model_choices(access.project.id), session, sent(request), initial=initial)
-    if "estimate" in request.POST:
-        found = form.run(lambda: estimated_cost(session, [form.options()]))
-        return _form(request, session, form, estimated=found[0] if found else None)
+    part = requested_part(request, PARTS)
+    form = ReplayForm(
+        model_choices(access.project.id),
+        session,
+        sent(request),
+        initial=initial,
+        estimating=bool(part) or "estimate" in request.POST,
+    )
+    if part or "estimate" in request.POST:
+        found = form.run(lambda: quick_estimate(session, form.options()))
+        return _form(request, session, form, estimated=found)
     replay = form.run(
         lambda: commands.launch(
             session, form.options(), by=access.user.email, replay_id=form.cleaned_data["form_id"]
@@ -150,10 +158,19 @@ def retry(_request: HttpRequest, access: Access, id: str) -> HttpResponse:
 
 
 def _form(
-    request: HttpRequest, session: Session, form: ReplayForm, *, estimated: EstimateOut | None = None
+    request: HttpRequest,
+    session: Session,
+    form: ReplayForm,
+    *,
+    estimated: tuple[EstimateOut, int] | None = None,
 ) -> HttpResponse:
+    if requested_part(request, PARTS):
+        return page(
+            request, "replays/launch.html", form=form, session=session, estimated=estimated, parts=PARTS
+        )
     counted = Action.objects.filter(HAPPENED_HERE, session=session, kind__in=REPLAYED_KINDS)
     calls = counted.filter(kind=MODEL_CALL).order_by("sequence")
+    asks, number_of_calls = counted.filter(kind="ask").count(), calls.count()
     first = calls.select_related("session", "input", "output").first()
     return page(
         request,
@@ -162,9 +179,10 @@ def _form(
         session=session,
         form=form,
         estimated=estimated,
-        asks=counted.filter(kind="ask").count(),
+        choices=form.choices(calls=bool(asks or number_of_calls)),
+        asks=asks,
         finds=counted.filter(kind="find").count(),
-        calls=calls.count(),
+        calls=number_of_calls,
         gaps=None if first is None else gaps_of(first),
         replays=_earlier(session),
         default_model=settings.DEFAULT_MODEL,
