@@ -119,7 +119,7 @@ def test_a_session_can_be_shared_by_keyboard(ada: Page, product: Product, demo: 
     ada.goto(f"{product.url}/sessions/{demo}/")
     press(ada, ada.get_by_role("link", name="Share", exact=True))
     ada.wait_for_url("**/share/**")
-    tab_to(ada, ada.get_by_label("Label"))
+    tab_to(ada, ada.get_by_label("Audience"))
     ada.keyboard.type("The auditor")
     press(ada, ada.get_by_role("button", name="Create link"))
     made = ada.locator("input[readonly], .once input, code").first

@@ -64,6 +64,31 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
     assert traces({"": Received.at(visitor, visitor_page)}) == {}
 
 
+def test_the_form_shows_the_page_of_a_link_before_it_exists(
+    project: Project, session: Session, operator: Client
+) -> None:
+    profile = make_profile(project, "No birds", read_rules(RULES), by="test")
+    address = f"/sessions/{session.id}/share/"
+    chosen = form_at(
+        operator, address, redaction=str(profile.id), through_sequence="2", passphrase="three words"
+    )
+    live = {"HX-Request": "true", "HX-Target": "readable"}
+    counted = words(operator.post(address, chosen, headers=live).text)
+    assert re.search("Withholds [0-9]+ matches in 2 recorded steps", counted)
+    sent = operator.post(address, chosen | {"look": "1"})
+    assert (sent.status_code, "words" in sent["Location"]) == (303, False)
+    look = operator.get(sent["Location"]).text
+    assert "Preview of a link that does not exist yet" in look
+    assert "steps 1 to 2" in words(look)
+    assert not TRACES.search(look.encode())
+    second = operator.get(f"{sent['Location']}&step=2").text
+    assert f"step=1&amp;through_sequence=2&amp;redaction={profile.id}" in second
+    assert operator.get(f"{sent['Location']}&step=3").status_code == 404
+    assert ShareLink.objects.count() == 0
+    created = operator.post(address, chosen).text
+    assert 'id="passphrase_once"' in created
+
+
 def test_creating_a_link_without_redaction_warns_of_what_the_built_in_profile_finds(
     session: Session, operator: Client
 ) -> None:

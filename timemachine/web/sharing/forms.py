@@ -69,11 +69,11 @@ class ShareForm(RecordForm):
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     label = forms.CharField(
-        label="Label",
+        label="Audience",
         required=False,
         max_length=terms.LONGEST_LABEL,
         error_messages={"max_length": f"The label can have at most {terms.LONGEST_LABEL} characters."},
-        help_text="Who the link is for. Only visible in this project.",
+        help_text="Who the link is for, for example “External audit 2026”. Only visible in this project.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     passphrase = forms.CharField(
@@ -152,7 +152,7 @@ class ShareForm(RecordForm):
         lifetime.initial = "14" if "14" in dict(offered) else offered[-1][0]
         self.fields["lifetime"] = lifetime
         until, passphrase = self.fields["until"], self.fields["passphrase"]
-        until.help_text = f"In UTC, at most {counted(days, 'day')} from now. Overrides the choice above."
+        until.help_text = f"In UTC, at most {counted(days, 'day')} from now. Overrides the number of days."
         self.fields["redaction"].required = policy.profile_required
         if policy.passphrase_required:
             passphrase.required = True
@@ -177,18 +177,21 @@ class ShareForm(RecordForm):
         return day
 
     @property
-    def withholds(self) -> bool:
-        """Whether a redaction profile is chosen."""
-        return bool(self.data.get("redaction"))
+    def more_is_open(self) -> bool:
+        """Return whether a field under “More” is set or has an error."""
+        names = ("through_sequence", "max_opens", "evidence_only")
+        return any(self[name].value() or self[name].errors for name in names if name in self.fields)
 
     def visible_terms(self) -> terms.Terms:
-        """Return terms of a link that shows the same without redaction. Invalid fields have no effect."""
+        """Return terms of a link that shows and withholds the same. Invalid fields have no effect."""
         self.full_clean()
+        until, days = self.cleaned_data.get("until"), self.cleaned_data.get("lifetime") or 1
         return terms.Terms(
-            expires_at=now() + timedelta(hours=1),
+            expires_at=_end_of(until) if until else now() + timedelta(days=days),
             through_sequence=self.cleaned_data.get("through_sequence"),
             passphrase=self._placeholder,
             evidence_only=self.cleaned_data.get("evidence_only", False),
+            redaction=self._profiles.get(self.cleaned_data.get("redaction") or ""),
         )
 
     def terms(self) -> terms.Terms:

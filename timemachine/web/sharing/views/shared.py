@@ -3,8 +3,9 @@
 Pages read what the scope of the link returns, and nothing here reads the database. Templates get read models only.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -26,8 +27,8 @@ from timemachine.web.access import address_of
 from timemachine.web.comparisons.presenters.findings import figures, shown_groups
 from timemachine.web.comparisons.presenters.matrix import ask_filter, column_names
 from timemachine.web.formatting import json_excerpt
+from timemachine.web.http import NO_CONTEXT, page, requested_part, see_other
 from timemachine.web.http import download as download_of
-from timemachine.web.http import page, requested_part, see_other
 from timemachine.web.payloads.responses import image_in_payload
 from timemachine.web.replays.forms.replays import chosen_options
 from timemachine.web.sessions.presenters.model_request import (
@@ -70,7 +71,14 @@ def shared(request: HttpRequest, public_id: str) -> HttpResponse:
     scope = scope_of(request, public_id, PARTS)
     if scope.link.evidence_only:
         return page(request, "shares/evidence_only.html", about(scope) | outcome(scope))
-    return _PAGES[scope.link.target_type](request, scope)
+    return _PAGES[scope.link.target_type](request, scope, NO_CONTEXT)
+
+
+def look(request: HttpRequest, scope: Scope, chosen: Mapping[str, str]) -> HttpResponse:
+    """Return what a link that is not created yet would show, for a member; `chosen` is its scope in the URL."""
+    if scope.link.evidence_only:
+        return page(request, "shares/evidence_only.html", about(scope) | outcome(scope), is_look=True)
+    return _PAGES[scope.link.target_type](request, scope, {"is_look": True, "chosen": chosen})
 
 
 @for_visitors
@@ -166,7 +174,7 @@ def _opening_page(request: HttpRequest, asks: str = "", status: int = 200) -> Ht
     return page(request, "shares/open.html", facts, status=status)
 
 
-def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
+def _session(request: HttpRequest, scope: Scope, more: Mapping[str, Any]) -> HttpResponse:
     sequence = _number(request.GET.get("step")) if "step" in request.GET else scope.first_step()
     tab = request.GET.get("tab", "")
     state = _state(request, tab if tab in TABS else TABS[0])
@@ -175,7 +183,8 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
         "sequence": sequence,
         "tabs": TABS,
         "asked": state,
-        "here": {"step": sequence, **state.preserved},
+        "here": {"step": sequence, **state.preserved, **more.get("chosen", {})},
+        **more,
     }
     found = scope.step(sequence, state.first_bytes)
     context |= {
@@ -212,13 +221,13 @@ def _model_request(scope: Scope, sequence: int, state: UrlState) -> ShownRequest
         return ShownRequest(refused=why.message)
 
 
-def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
+def _replay(request: HttpRequest, scope: Scope, more: Mapping[str, Any]) -> HttpResponse:
     after = _number(request.GET.get("after")) if "after" in request.GET else 0
     found, steps = scope.replay(), scope.replay_steps(after, SHOWN_STEPS + 1)
     return page(
         request,
         "shares/replay.html",
-        about(scope) | outcome(scope),
+        {**about(scope), **outcome(scope), **more},
         options=chosen_options(found.options),
         steps=steps[:SHOWN_STEPS],
         erased_parts={each.id: each.erased for each in steps},
@@ -229,13 +238,13 @@ def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
     )
 
 
-def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
+def _comparison(request: HttpRequest, scope: Scope, more: Mapping[str, Any]) -> HttpResponse:
     comparison = scope.comparison()
     results, made = comparison.results(), comparison.about()
     if results.due:
         enqueue(compute_results, made.id)
     asks = ask_filter(request.GET, len(made.arms))
-    context = about(scope, made) | outcome(scope)
+    context = {**about(scope, made), **outcome(scope), **more}
     if results.findings is not None:
         context["groups"] = shown_groups(results.groups, made.arms)
         context |= figures(results.findings, made.arms, asks, results.partings, comparison.remarks)
@@ -245,7 +254,7 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
         context,
         results=results,
         asked=asks,
-        here={name: request.GET[name] for name in FILTERS if request.GET.get(name)},
+        here={name: request.GET[name] for name in FILTERS if request.GET.get(name)} | more.get("chosen", {}),
         address={"id": scope.link.public_id},
     )
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.debug import sensitive_post_parameters
 
@@ -21,6 +22,7 @@ from timemachine.governance.sharing.models import ACTIVE, EXHAUSTED, ShareLink
 from timemachine.governance.sharing.preview import Preview, preview_of, preview_of_created
 from timemachine.governance.sharing.pure.terms import Policy
 from timemachine.governance.sharing.queries import Shareable
+from timemachine.governance.sharing.scope import Scope
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
@@ -30,7 +32,10 @@ from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.form_parts import sent
 from timemachine.web.http import first_rows, page, requested_part, see_other
 from timemachine.web.sharing.forms import PolicyForm, ShareForm
+from timemachine.web.sharing.views import shared
 
+SCOPE: Final = ("through_sequence", "redaction", "evidence_only", "lifetime", "until")
+"""The fields that decide what a link shows and how long."""
 PARTS: Final = ("readable",)
 SHOWN_LINKS: Final = 50
 SHOWN_OPENINGS: Final = 5
@@ -148,10 +153,13 @@ def share(request: HttpRequest, access: Access, id: str, of: str) -> HttpRespons
         return _form(request, target, form, forbidden=True)
     if requested_part(request, PARTS):
         return _form(request, target, form, readable=_readable(access, target, form))
+    if "look" in request.POST and form.succeeds(lambda: _unsaved(access, target, form)):
+        chosen = {name: form.data[name] for name in SCOPE if form.data.get(name)}
+        return see_other(reverse(f"look_{of}", args=[id], query=chosen))
     if "preview" in request.POST:
         found = form.run(lambda: _preview(_unsaved(access, target, form)))
         return _form(request, target, form, preview=found)
-    made = form.run(lambda: _created(access, target, form))
+    made = None if "look" in request.POST else form.run(lambda: _created(access, target, form))
     if made is None:
         return _form(request, target, form)
     (link, token), unaware = made
@@ -160,16 +168,29 @@ def share(request: HttpRequest, access: Access, id: str, of: str) -> HttpRespons
         "shares/created.html",
         shown=_shown(link),
         url=links.url_of(token),
+        passphrase=form.cleaned_data["passphrase"],
         preview=unaware,
         status=201,
     )
 
 
+@get_view(OPERATOR, fresh=True)
+def look(request: HttpRequest, access: Access, id: str, of: str) -> HttpResponse:
+    """`/sessions/{id}/share/look/`, …: what a link with this scope would show its visitors; nothing is stored."""
+    target = queries.target_of(access.project, of, id)
+    policy = queries.policy_of(access.project)
+    form = ShareForm(target, policy, request.GET, profiles=choices_of(access.project))
+    link = links.unsaved_link(access.project, target, form.visible_terms(), by=access.user.email)
+    chosen = {name: request.GET[name] for name in SCOPE if request.GET.get(name)}
+    return shared.look(request, Scope(link=link), chosen)
+
+
 def _readable(access: Access, target: Shareable, form: ShareForm) -> ShownPreview | None:
-    """Return what the built-in profile would withhold, before a link without redaction is created. None if a profile is chosen."""
-    if form.withholds or form.fields["redaction"].required:
+    """Return what the chosen profile withholds, or what the built-in one would; None if a profile is missing."""
+    chosen = form.visible_terms()
+    if chosen.redaction is None and form.fields["redaction"].required:
         return None
-    return _preview(links.unsaved_link(access.project, target, form.visible_terms(), by=access.user.email))
+    return _preview(links.unsaved_link(access.project, target, chosen, by=access.user.email))
 
 
 def _revoked(link: ShareLink) -> str:
