@@ -222,9 +222,25 @@ def test_another_projects_comparison_is_not_found(other_project: Project, addres
     assert address not in page(stranger, "/comparisons/")
 
 
-def test_a_chart_labels_every_value_and_distinguishes_zero_from_unknown(
+def test_the_page_opens_with_what_to_use_draws_what_varies_and_folds_what_does_not(
     browser: Client, address: str
 ) -> None:
-    agreement, _, cost, _ = re.findall(r"<svg viewBox=\"0 0 280.*?</svg>", page(browser, address), re.DOTALL)
-    assert re.findall(r"<text x=\"205\"[^>]*>([^<]+)", agreement) == ["–", "1.00", "0.50"]
-    assert re.findall(r"<text x=\"205\"[^>]*>([^<]+)", cost) == ["$0", "$0", "$0"]
+    shown, text = page(browser, address), words(browser, address)
+    assert "too few to say which variant to use" in text
+    assert re.findall(r'role="img" aria-label="(Agreement[^"]*)"', shown) == [
+        "Agreement with the recording: 1 local:extractive-1 1.00, 2 local:extractive-3 0.50"
+    ]
+    assert re.search(r"The same in every column: .*Cost \$0", text)
+    assert text.index("Answers") < text.index("What differs") < text.index("Statistics table")
+
+
+def test_answers_are_shown_with_their_differences_and_sorted_by_them(browser: Client, address: str) -> None:
+    sorted_page = page(browser, f"{address}?sort=different")
+    assert "sort=different" in sorted_page
+    assert '<p class="excerpt">' in sorted_page
+    assert re.search(r'<ins class="added">', sorted_page)
+    rows = re.findall(r'<th scope="row"><a href="[^"]*step=(\d+)', sorted_page)
+    assert sorted(rows) == sorted(
+        re.findall(r'<th scope="row"><a href="[^"]*step=(\d+)', page(browser, address))
+    )
+    assert rows != re.findall(r'<th scope="row"><a href="[^"]*step=(\d+)', page(browser, address))

@@ -40,6 +40,7 @@ from timemachine.replay.comparison.pure.metrics import column, column_totals
 from timemachine.replay.comparison.pure.variants import RECORDING
 from timemachine.replay.comparison.queries import annotated, marks_of, opinions_of
 from timemachine.replay.comparison.results import FEW, results_of
+from timemachine.replay.runs.answer_lines import AnswerLines, answer_lines
 from timemachine.replay.runs.models import ReplayStep
 
 LATER: Final = "answered later"
@@ -92,6 +93,7 @@ class ComparisonScope:
             asks=self._asks(found.asks),
             marks={step: self._marks(marks) for step, marks in found.marks.items()},
             opinions={step: self._opinions(opinions) for step, opinions in found.opinions.items()},
+            lines=self._lines(asks),
         )
 
     def cell_ids(self) -> list[int]:
@@ -147,6 +149,12 @@ class ComparisonScope:
         found = Action.objects.filter(id__in=[ask.action for ask in asks]).select_related("input", "output")
         actions = {each.id: each for each in found}
         return [shared_ask(ask, actions[ask.action], redactor) for ask in asks]
+
+    def _lines(self, asks: Sequence[Ask]) -> Mapping[int, AnswerLines]:
+        redactor = self._redactor()
+        steps = {cell.step for ask in asks for cell in ask.runs.values() if cell.step is not None}
+        shown = self._cells().filter(id__in=steps).select_related("action")
+        return answer_lines(list(shown), lambda output: redactor.document({"output": output})["output"])
 
     def _marks(self, marks: Sequence[CellMark]) -> list[SharedMark]:
         redactor, end = self._redactor(), self.link.created_at

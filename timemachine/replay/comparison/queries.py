@@ -1,7 +1,7 @@
 """Queries for a project's comparisons: replays and sessions, asks with every answer, ratings and judge verdicts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
@@ -26,6 +26,7 @@ from timemachine.replay.comparison.models import WITHDRAWN, CellMark, CellOpinio
 from timemachine.replay.comparison.pure.cells import ERROR, NOT_ASKED, NOT_RECORDED, SPEND_LIMIT, Ask, Cell
 from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs import frozen
+from timemachine.replay.runs.answer_lines import AnswerLines, answer_lines
 from timemachine.replay.runs.costs import spending_by
 from timemachine.replay.runs.costs import unknown_reasons as reasons_of_attempts
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
@@ -63,11 +64,12 @@ _STEP: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatedAsks:
-    """Asks with their questions, and the ratings and judge verdicts by the step of each cell."""
+    """Asks with their questions, and the answers, ratings and judge verdicts by the step of each cell."""
 
     asks: list[Ask]
     marks: Mapping[int, list[CellMark]]
     opinions: Mapping[int, list[CellOpinion]]
+    lines: Mapping[int, AnswerLines] = field(default_factory=dict)
 
 
 def comparisons_of(project: Project) -> QuerySet[Comparison]:
@@ -235,9 +237,19 @@ def opinions_of(steps: Sequence[int]) -> dict[int, list[CellOpinion]]:
 
 
 def annotated(asks: Sequence[Ask]) -> AnnotatedAsks:
-    """Return these asks with texts, ratings and judge verdicts. Four queries for any number of them, five if one failed."""
+    """Return these asks with texts, answers, ratings and judge verdicts. Six queries for any number of them, seven if one failed."""
     steps = [cell.step for ask in asks for cell in ask.runs.values() if cell.step is not None]
-    return AnnotatedAsks(asks=with_texts(asks), marks=marks_of(steps), opinions=opinions_of(steps))
+    return AnnotatedAsks(
+        asks=with_texts(asks),
+        marks=marks_of(steps),
+        opinions=opinions_of(steps),
+        lines=answer_lines(steps_with_answers(steps)),
+    )
+
+
+def steps_with_answers(steps: Sequence[int]) -> list[ReplayStep]:
+    """Return these steps of replays with what `answer_lines` reads of them. One query."""
+    return list(ReplayStep.objects.filter(id__in=steps).select_related("action"))
 
 
 def opinion_of(comparison: Comparison, opinion_id: UUID) -> CellOpinion:

@@ -19,6 +19,7 @@ from timemachine.replay.comparison.pure.cells import Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs import frozen
+from timemachine.replay.runs.answer_lines import AnswerLines
 from timemachine.text.redaction.pure.marks import FIELD, mark
 
 
@@ -94,11 +95,12 @@ class SharedOpinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedRemarks:
-    """Asks and model calls with their labels, and the remarks about their answers by step."""
+    """Asks and model calls with their labels, and their answers and the remarks about them by step."""
 
     asks: Sequence[Ask]
     marks: Mapping[int, Sequence[SharedMark]]
     opinions: Mapping[int, Sequence[SharedOpinion]]
+    lines: Mapping[int, AnswerLines]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,14 +11,15 @@ from timemachine.replay.comparison.partings import Parting, summary_of
 from timemachine.replay.comparison.pure.cells import Ask
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.metrics import MEASURES, Measure, VariantPair, noun_of
+from timemachine.replay.comparison.pure.recommendation import recommendation
 from timemachine.replay.comparison.pure.statistics import wording
 from timemachine.replay.comparison.pure.statistics.paired import PairedResult
 from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
 from timemachine.replay.comparison.queries import AnnotatedAsks, annotated
 from timemachine.replay.comparison.result_schemas import METHOD
-from timemachine.web.comparisons.presenters.charts import charts
 from timemachine.web.comparisons.presenters.matrix import AskFilter, column_names, matrix
 from timemachine.web.comparisons.presenters.overview import overview
+from timemachine.web.comparisons.presenters.plots import plots
 
 BY_NAME: Final = {each.name: each for each in MEASURES}
 SAME_AGAIN: Final = "itself"
@@ -127,11 +128,12 @@ def figures(
     rows = matrix(shown, arms, ask_filter, saying)
     return {
         "summary": summary_of(shown, names(arms), partings),
+        "recommendation": recommendation(shown, names(arms)),
         "steps": shown.steps,
         "matrix": rows,
         "names": titles,
         "overview": overview(shown, titles, ask_filter.against),
-        "charts": charts(rows.columns, with_grounding=bool(shown.steps.asks)),
+        "plots": plots(shown, titles, ask_filter.against),
         "pairs": [shown_pair(each, titles, shown.steps) for each in shown.against(ask_filter.against)],
         "noise": [shown_pair(each, titles, shown.steps) for each in shown.noise],
         "method": METHOD,

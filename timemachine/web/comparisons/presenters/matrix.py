@@ -20,11 +20,16 @@ from timemachine.replay.comparison.pure.judge_prompt import UNDECIDED
 from timemachine.replay.comparison.pure.metrics import GROUNDING, VariantTotals
 from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
 from timemachine.replay.comparison.queries import AnnotatedAsks, annotated, variants_of
+from timemachine.replay.runs.answer_lines import NO_LINES, AnswerLines
 from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
+from timemachine.text.pure.difference.excerpt import excerpt
+from timemachine.text.pure.difference.text import Span
 from timemachine.web.template_library import register
 
 CELLS_OF_A_PAGE: Final = 72
 BAR_WIDTH: Final = 40
+MOST_DIFFERENT: Final = "different"
+_DISTANCE: Final[Mapping[str, int]] = {name: place for place, name in enumerate(VERDICTS, 1)}
 ERASED: Final = "erased"
 JUDGE_WORDS: Final = {
     "waiting": "is waiting",
@@ -51,6 +56,7 @@ class AskFilter:
     session: UUID | None = None
     against: int = RECORDING
     after: int = 0
+    sort: str = ""
 
     def fits(self, ask: Ask) -> bool:
         """Return whether the ask matches."""
@@ -70,6 +76,7 @@ class Run:
     name: str
     marks: Sequence[Any]
     opinions: Sequence[Any]
+    excerpt: Sequence[Span] = ()
     then: str | None = None
 
 
@@ -130,6 +137,7 @@ def ask_filter(query: QueryDict, arms: int) -> AskFilter:
         session=uuid_of(query.get("session", "")),
         against=against if against <= arms else RECORDING,
         after=whole_number(query.get("after", "")) or 0,
+        sort=MOST_DIFFERENT if query.get("sort", "") == MOST_DIFFERENT else "",
     )
 
 
@@ -141,6 +149,8 @@ def matrix(
 ) -> Matrix:
     """Return a page of matching asks with ratings, judge verdicts and erasures. Two queries in addition to those of `saying`."""
     fitting = [ask for ask in shown.asks if ask_filter.fits(ask)]
+    if ask_filter.sort == MOST_DIFFERENT:
+        fitting.sort(key=_difference, reverse=True)
     count = max(CELLS_OF_A_PAGE // (len(arms) + 1), 10)
     remarks = saying(fitting[ask_filter.after : ask_filter.after + count])
     titles = column_names(arms)
@@ -158,6 +168,13 @@ def matrix(
         verdicts=_verdicts(shown.asks),
         lacking=_lacking(shown.asks),
     )
+
+
+def _difference(ask: Ask) -> tuple[int, int]:
+    """Return how far the variants are from the recording: the farthest one, then all of them; `VERDICTS` begins with the closest."""
+    runs = [cell for (_, repeat), cell in ask.runs.items() if repeat != NOISE]
+    distances = [_DISTANCE.get(cell.verdict or "", 0) for cell in runs]
+    return max(distances, default=0), sum(distances)
 
 
 def column_names(arms: Sequence[Variant]) -> list[str]:
@@ -201,7 +218,7 @@ def _cell(
     cells, (remarks, erased) = ask.cells(arm), found
     return ShownCell(
         column=column,
-        runs=[_run(cell, remarks, erased=erased.affects(ask, cell)) for cell in cells],
+        runs=[_run(cell, ask, remarks, erased=erased.affects(ask, cell)) for cell in cells],
         grounding=_mean([GROUNDING.read(cell).value for cell in cells]),
         cost_usd=_mean([cell.cost_usd for cell in cells if not cell.missing]),
         latency_ms=_mean([cell.latency_ms for cell in cells if not cell.missing]),
@@ -209,7 +226,7 @@ def _cell(
     )
 
 
-def _run(cell: Cell, remarks: AnnotatedAsks | SharedRemarks, *, erased: bool) -> Run:
+def _run(cell: Cell, ask: Ask, remarks: AnnotatedAsks | SharedRemarks, *, erased: bool) -> Run:
     word = _word(cell)
     return Run(
         cell=cell,
@@ -218,7 +235,17 @@ def _run(cell: Cell, remarks: AnnotatedAsks | SharedRemarks, *, erased: bool) ->
         then=word if erased else None,
         marks=remarks.marks.get(cell.step or 0, ()),
         opinions=remarks.opinions.get(cell.step or 0, ()),
+        excerpt=() if erased else _excerpt(cell, ask, remarks.lines),
     )
+
+
+def _excerpt(cell: Cell, ask: Ask, lines: Mapping[int, AnswerLines]) -> Sequence[Span]:
+    """Return the beginning of an answer, or the part around its first difference from the recorded one."""
+    if cell.arm == RECORDING:
+        known = (lines.get(each.step or 0, NO_LINES).recorded for each in ask.runs.values())
+        return excerpt(next((each for each in known if each), None), None)
+    found = lines.get(cell.step or 0, NO_LINES)
+    return excerpt(found.new, found.recorded)
 
 
 def _word(cell: Cell) -> str:

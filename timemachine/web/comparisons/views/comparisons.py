@@ -87,7 +87,7 @@ def launch(request: HttpRequest, access: Access) -> HttpResponse:
 
 @get_view()
 def comparison(request: HttpRequest, access: Access, id: str) -> HttpResponse:
-    """`/comparisons/{id}/`: the matrix, the charts and the statistics. Polling gets 204 if nothing changed."""
+    """`/comparisons/{id}/`: the finding, the matrix, the plots and the statistics. Polling gets 204 if nothing changed."""
     found = queries.comparison_of(access.project, id)
     progress, so_far = progress_of([found])[found.id], request.GET.get("so_far") == "1"
     results = results_of(found, progress, so_far=so_far)
@@ -96,7 +96,7 @@ def comparison(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     revision = f"{progress.revision}-{revision_of(found)}"
     if is_unchanged(request, revision):
         return HttpResponse(status=204)
-    names = ("show", "verdict", "lacking", "session", "against", "after", "so_far")
+    names = ("show", "verdict", "lacking", "session", "against", "sort", "after", "so_far")
     return page(
         request,
         "comparisons/comparison.html",

@@ -40,7 +40,7 @@ from timemachine.web.sessions.presenters.supporting_passages import source_of, s
 from timemachine.web.sharing.presenters.shared_pages import TABS, UrlState, about, both_sides, outcome
 from timemachine.web.sharing.visitors import for_visitors, grant_held, let_in, scope_of
 
-FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "after")
+FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "sort", "after")
 PARTS: Final = ("steps", "step")
 SHOWN_STEPS: Final = 200
 

@@ -1,0 +1,131 @@
+"""Which variant of a comparison to use, and why, in words that claim no more than the answers show."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from timemachine.core.pure.numbers import money
+from timemachine.replay.comparison.pure.findings import Findings
+from timemachine.replay.comparison.pure.statistics.paired import A_BETTER, TOO_FEW
+from timemachine.replay.comparison.pure.variants import RECORDING
+
+_AHEAD: Final[Mapping[str, str]] = {
+    "answered": "answers more often",
+    "agreement": "agrees with the recording more often",
+    "same_tools": "calls the recorded tools more often",
+    "same_arguments": "uses the recorded arguments more often",
+    "grounding": "is better grounded",
+    "cost": "is cheaper",
+    "latency": "is faster",
+    "tokens": "uses fewer tokens",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Standing:
+    """A variant: the metrics in which it is shown to be ahead of every other one, and those in which it is behind one."""
+
+    arm: int
+    name: str
+    ahead: Sequence[str]
+    behind: Sequence[str]
+
+
+def recommendation(found: Findings, names: Sequence[str]) -> str:
+    """Return which variant to use, or that the answers do not show that. `names` are those of the variants, without the recording.
+
+    Empty if no variant has an answer. Only differences that are more than chance count.
+    """
+    answered = [each.arm for each in found.columns if each.arm != RECORDING and each.answers]
+    if not answered:
+        return ""
+    if len(answered) == 1:
+        return _only_one(found, names[answered[0] - 1], answered[0])
+    standings = [_standing(found, arm, names[arm - 1], answered) for arm in answered]
+    best = [each for each in standings if each.ahead and not each.behind]
+    if best:
+        return f"Use {best[0].name}: it {_joined(best[0].ahead)}. The difference is more than chance."
+    ahead = [f"{each.name} {_joined(each.ahead)}" for each in standings if each.ahead]
+    if ahead:
+        return f"No variant is ahead in everything: {', '.join(ahead)}. Which one to use depends on what counts more."
+    behind = [each for each in standings if each.behind]
+    if len(behind) == len(standings):
+        return "No variant is ahead in everything, and each is behind another in something. Which one to use depends on what counts more."
+    rest = [each.name for each in standings if not each.behind]
+    if behind:
+        why = ", ".join(
+            f"not {each.name}, another one {_joined(each.behind)} by more than chance" for each in behind
+        )
+        return f"Use {' or '.join(rest)}: {why}."
+    return _no_difference(found, names, answered)
+
+
+def _standing(found: Findings, arm: int, name: str, arms: Sequence[int]) -> _Standing:
+    others = [each for each in arms if each != arm]
+    return _Standing(
+        arm=arm,
+        name=name,
+        ahead=[each for each in _AHEAD if all(each in _better(found, arm, other) for other in others)],
+        behind=[each for each in _AHEAD if any(each in _better(found, other, arm) for other in others)],
+    )
+
+
+def _better(found: Findings, one: int, other: int) -> set[str]:
+    """Return the metrics in which the one column is shown to be better than the other."""
+    return {metric for metric, verdict in _verdicts(found, one, other) if verdict == A_BETTER}
+
+
+def _verdicts(found: Findings, one: int, other: int) -> list[tuple[str, str]]:
+    return [
+        (each.metric, each.verdict)
+        for pair in found.ordered
+        if (pair.a, pair.b) == (one, other)
+        for each in pair.results
+        if each.n
+    ]
+
+
+def _only_one(found: Findings, name: str, arm: int) -> str:
+    better, worse = _better(found, arm, RECORDING), _better(found, RECORDING, arm)
+    ahead, behind = ([each for each in _AHEAD if each in side] for side in (better, worse))
+    if ahead and behind:
+        return (
+            f"{name} {_joined(ahead)} than the recording, which {_joined(behind)}. Both are more than chance."
+        )
+    if ahead:
+        return f"Use {name}: it {_joined(ahead)} than the recording. The difference is more than chance."
+    if behind:
+        return (
+            f"Keep what was recorded: it {_joined(behind)} than {name}. The difference is more than chance."
+        )
+    return _no_difference(found, [name] * arm, [arm])
+
+
+def _no_difference(found: Findings, names: Sequence[str], arms: Sequence[int]) -> str:
+    steps = found.steps
+    columns = arms if len(arms) > 1 else [RECORDING, *arms]
+    verdicts = [
+        verdict for one in columns for other in columns for _, verdict in _verdicts(found, one, other)
+    ]
+    if all(each == TOO_FEW for each in verdicts):
+        what = "which variant to use" if len(arms) > 1 else f"whether {names[arms[0] - 1]} is better"
+        return f"{steps.words} {'is' if steps.total == 1 else 'are'} too few to say {what}.{_cheapest(found, names, arms)}"
+    between = "between the variants" if len(arms) > 1 else f"between {names[arms[0] - 1]} and the recording"
+    these = f"this {steps.noun}" if steps.total == 1 else f"these {steps.words}"
+    return f"There is no difference {between} that {these} can show.{_cheapest(found, names, arms)}"
+
+
+def _cheapest(found: Findings, names: Sequence[str], arms: Sequence[int]) -> str:
+    """Say which variant cost least here, if the costs of all are known and differ."""
+    totals = {each.arm: each for each in found.columns}
+    costs = {arm: totals[arm].cost.total for arm in arms if not totals[arm].unknown_cost}
+    known = {arm: cost for arm, cost in costs.items() if cost is not None}
+    if len(known) < len(arms) or len(set(known.values())) < 2:  # noqa: PLR2004
+        return ""
+    least = min(known, key=lambda arm: known[arm])
+    return f" {names[least - 1]} cost least here: {money(known[least])}."
+
+
+def _joined(metrics: Sequence[str]) -> str:
+    words = [_AHEAD[each] for each in metrics]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
