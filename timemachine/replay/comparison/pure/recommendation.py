@@ -23,7 +23,7 @@ _AHEAD: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Standing:
-    """A variant: the metrics in which it is shown to be ahead of every other one, and those in which it is behind one."""
+    """A variant: the metrics in which it is shown to be ahead of every other one, and those in which another one is ahead of it."""
 
     arm: int
     name: str
@@ -42,22 +42,33 @@ def recommendation(found: Findings, names: Sequence[str]) -> str:
     if len(answered) == 1:
         return _only_one(found, names[answered[0] - 1], answered[0])
     standings = [_standing(found, arm, names[arm - 1], answered) for arm in answered]
-    best = [each for each in standings if each.ahead and not each.behind]
+    return _best(standings) or _not_behind(standings) or _no_difference(found, names, answered)
+
+
+def _best(standings: Sequence[_Standing]) -> str:
+    """Return which variant is ahead of every other one, or who is ahead in what; empty if none is."""
+    ahead = [each for each in standings if each.ahead]
+    best = [each for each in ahead if not each.behind]
     if best:
         return f"Use {best[0].name}: it {_joined(best[0].ahead)}. The difference is more than chance."
-    ahead = [f"{each.name} {_joined(each.ahead)}" for each in standings if each.ahead]
-    if ahead:
-        return f"No variant is ahead in everything: {', '.join(ahead)}. Which one to use depends on what counts more."
+    if not ahead:
+        return ""
+    each_ahead = ", ".join(f"{each.name} {_joined(each.ahead)}" for each in ahead)
+    return f"No variant is ahead in everything: {each_ahead}. Which one to use depends on what counts more."
+
+
+def _not_behind(standings: Sequence[_Standing]) -> str:
+    """Return which variants are behind another one; empty if none is."""
     behind = [each for each in standings if each.behind]
-    if len(behind) == len(standings):
-        return "No variant is ahead in everything, and each is behind another in something. Which one to use depends on what counts more."
     rest = [each.name for each in standings if not each.behind]
-    if behind:
-        why = ", ".join(
-            f"not {each.name}, another one {_joined(each.behind)} by more than chance" for each in behind
-        )
-        return f"Use {' or '.join(rest)}: {why}."
-    return _no_difference(found, names, answered)
+    if not behind:
+        return ""
+    if not rest:
+        return "No variant is ahead in everything, and each is behind another in something. Which one to use depends on what counts more."
+    why = ", ".join(
+        f"not {each.name}, another one {_joined(each.behind)} by more than chance" for each in behind
+    )
+    return f"Use {' or '.join(rest)}: {why}."
 
 
 def _standing(found: Findings, arm: int, name: str, arms: Sequence[int]) -> _Standing:

@@ -8,7 +8,7 @@ from timemachine.text.pure.difference.text import Span, text_diff
 _LONGEST: Final = 160
 _BEFORE: Final = 24
 _IN_VIEW: Final = 72
-"""A difference that begins within so many characters is visible at the beginning of a text."""
+"""A difference within this many characters is visible at the beginning of a text."""
 _READ: Final = 4_000
 """The most characters of each answer that are compared for an excerpt."""
 
