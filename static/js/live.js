@@ -58,8 +58,7 @@
   }
 
   function grow(came, added) {
-    const { since, first, last } = came.dataset;
-    Object.assign(document.getElementById("minimap").dataset, { first, last });
+    const { since, last } = came.dataset;
     document.getElementById("scrubber").max = last;
     document.getElementById("goto").max = since;
     rows(came, added);

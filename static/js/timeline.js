@@ -1,5 +1,5 @@
 // The timeline: its list is as long as the session but has only the rows around the visible part. It keeps its position
-// while parts of it are swapped, and follows the selected step. The minimap and its scrubber lead to any step.
+// while parts of it are swapped, and follows the selected step. js/strip.js draws on the picture above it.
 {
   const HEIGHT = 32;
   const MOST_ROWS = 240;
@@ -8,16 +8,6 @@
   const offset = (element) => element.getBoundingClientRect().top - list().getBoundingClientRect().top;
   const rows = () => all(".row", list());
   const counted = () => "total" in one("#steps").dataset; // a compact list is as long as what was loaded of it
-  const target = () => (document.getElementById("step") ? "#step" : "#timeline");
-  const here = (changes) => {
-    const address = new URL(location.href);
-    address.hash = "";
-    for (const name of ["before", "after"]) address.searchParams.delete(name); // a page that was opened
-    for (const [name, value] of Object.entries(changes))
-      value === null ? address.searchParams.delete(name) : address.searchParams.set(name, value);
-    return address.pathname + address.search;
-  };
-
   let seen = []; // the rows in view, when they were last measured
   let place = null; // the first of them, how far it is past the edge of the list, and how far that list was scrolled
   let jumping = null; // how far the list is scrolled while the rows there are loading
@@ -67,7 +57,7 @@
 
   function scrolled() {
     keepPlace();
-    frame();
+    frameRows(seen);
     clearTimeout(settling);
     if (!place) settling = setTimeout(jump, 60);
   }
@@ -81,7 +71,7 @@
     const total = Number(one("#steps").dataset.total);
     const wanted = offset(first) > 0 ? middle / HEIGHT : total - (box.scrollHeight - middle) / HEIGHT;
     jumping = box.scrollTop;
-    fetchRows(here({ row: Math.max(0, Math.floor(wanted)) }));
+    fetchRows(stepAddress({ row: Math.max(0, Math.floor(wanted)) }));
   }
 
   function fetchRows(address) {
@@ -107,7 +97,7 @@
       refocus = Boolean(focused);
       following = 2;
       jumping = place = null;
-      fetchRows(here({ step: sequence }));
+      fetchRows(stepAddress({ step: sequence }));
       return;
     }
     highlight(chosen);
@@ -149,9 +139,9 @@
     if (counted()) sentinel.dataset.rows = beyond + going.length;
     const link = document.createElement("a");
     const sequence = edge.id.slice(1);
-    link.href = here({ step: sequence });
+    link.href = stepAddress({ step: sequence });
     link.textContent = below ? "Earlier steps" : "Later steps";
-    link.setAttribute("hx-get", here({ step: null, tab: null, near: null, more: null, [below ? "before" : "after"]: sequence }));
+    link.setAttribute("hx-get", stepAddress({ step: null, tab: null, near: null, more: null, [below ? "before" : "after"]: sequence }));
     link.setAttribute("hx-trigger", "intersect once, click");
     link.setAttribute("hx-target", `#${id}`);
     link.setAttribute("hx-swap", "outerHTML");
@@ -160,138 +150,6 @@
     window.htmx?.process(sentinel);
     if (!counted()) restorePlace();
   }
-
-  // --- the minimap: where the selected step and the visible rows are, and how to get to any other
-
-  const map = () => document.getElementById("minimap");
-  const scrubber = () => document.getElementById("scrubber");
-  const range = () => ({ first: Number(map().dataset.first), last: Number(map().dataset.last) });
-  let framing = 0;
-  let scrubbing = 0;
-  let brushed = null; // the step where a drag over the minimap began
-
-  function mark(name) {
-    const found = one(`.${name}`, map());
-    if (found) return found;
-    const made = document.createElement("div");
-    made.className = name;
-    one(".lanes", map()).append(made);
-    return made;
-  }
-
-  function put(name, from, to) {
-    const { first, last } = range();
-    const part = (sequence) => Math.min(1, Math.max(0, (sequence - first) / (last - first + 1)));
-    const element = mark(name);
-    element.style.left = `${part(from) * 100}%`;
-    element.style.width = `${(part(to + 1) - part(from)) * 100}%`;
-    element.hidden = to < first || from > last;
-  }
-
-  function frame() {
-    if (!map()) return;
-    cancelAnimationFrame(framing);
-    framing = requestAnimationFrame(() => {
-      if (list() && seen.length) put("seen", Number(seen[0].id.slice(1)), Number(seen.at(-1).id.slice(1)));
-    });
-  }
-
-  function point(sequence) {
-    if (!map()) return;
-    put("at", sequence, sequence);
-    if (document.activeElement === scrubber() && scrubbing) return;
-    scrubber().value = sequence;
-    const last = Number(document.getElementById("goto")?.max ?? 0);
-    scrubber().setAttribute("aria-valuetext", `Step ${sequence.toLocaleString("en")} of ${last.toLocaleString("en")}`);
-  }
-
-  // For a history entry without htmx's mark, Back would leave the page unchanged.
-  function visit(address, push) {
-    const mark = { htmx: true };
-    history.replaceState(mark, "", push ? location.href : address);
-    if (push) history.pushState(mark, "", address);
-  }
-
-  function go(sequence, push) {
-    const address = here({ step: sequence });
-    put("at", sequence, sequence);
-    for (const field of [document.getElementById("goto"), scrubber()]) field.value = sequence;
-    visit(address, push);
-    window.htmx?.ajax("GET", address, { source: target(), target: target(), swap: "outerHTML" });
-  }
-
-  document.addEventListener("input", (event) => {
-    if (event.target !== scrubber()) return;
-    clearTimeout(scrubbing);
-    put("at", Number(scrubber().value), Number(scrubber().value));
-    scrubbing = setTimeout(() => {
-      scrubbing = 0;
-      go(Number(scrubber().value), false);
-    }, 50);
-  });
-
-  const sequenceAt = (event) => {
-    const box = one(".lanes svg", map()).getBoundingClientRect();
-    const { first, last } = range();
-    const part = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
-    return Math.min(last, first + Math.floor(part * (last - first + 1)));
-  };
-
-  document.addEventListener("pointerdown", (event) => {
-    const drawn = event.target.closest?.("#minimap svg");
-    if (!drawn || event.button !== 0) return;
-    event.preventDefault();
-    drawn.setPointerCapture(event.pointerId);
-    brushed = { from: sequenceAt(event), x: event.clientX };
-  });
-  document.addEventListener("pointermove", (event) => {
-    if (!brushed || Math.abs(event.clientX - brushed.x) < 4) return;
-    const to = sequenceAt(event);
-    put("brush", Math.min(brushed.from, to), Math.max(brushed.from, to));
-  });
-  document.addEventListener("pointerup", (event) => {
-    if (!brushed) return;
-    const { from, x } = brushed;
-    const to = sequenceAt(event);
-    brushed = null;
-    one(".brush", map())?.remove();
-    if (Math.abs(event.clientX - x) < 4) go(to, true);
-    else zoom(Math.min(from, to), Math.max(from, to));
-  });
-  document.addEventListener("pointercancel", () => {
-    brushed = null;
-    if (map()) one(".brush", map())?.remove();
-  });
-
-  // Showing a range means filtering by its steps: it is in the URL, and the filter's chip leads back.
-  function zoom(first, last) {
-    const end = Number(document.getElementById("goto").max);
-    const [from, to] = [Math.max(1, first), Math.min(end, last)];
-    const whole = from === 1 && to === end;
-    const filter = [map().dataset.filter, whole ? "" : `step:${from}-${to}`].filter(Boolean).join(" ");
-    const at = Number(document.getElementById("step")?.dataset.sequence ?? scrubber().value);
-    const address = here({ filter: filter || null, step: at < from || at > to ? from : at });
-    visit(address, true);
-    window.htmx?.ajax("GET", address, { source: "#timeline", target: "#timeline", swap: "outerHTML" });
-  }
-
-  document.addEventListener("keydown", (event) => {
-    if (event.target !== scrubber() || event.ctrlKey || event.metaKey || event.altKey) return;
-    const { first, last } = range();
-    const wide = last - first + 1;
-    const at = Number(scrubber().value);
-    const half = Math.max(5, Math.round(wide / 4));
-    const pan = Math.max(1, Math.round(wide / 4));
-    const moves = {
-      w: [at - half, at + half],
-      s: [at - wide, at + wide],
-      a: [first - Math.min(pan, first - 1), last - Math.min(pan, first - 1)],
-      d: [first + pan, last + pan],
-    };
-    if (!moves[event.key]) return;
-    event.preventDefault();
-    zoom(...moves[event.key]);
-  });
 
   // --- stepping: the position is counted here, so no key is lost while a step is loading. One request is under way at a
   // time; then the step that the keys have reached is fetched, without those in between.
@@ -328,7 +186,7 @@
   function head(sequence) {
     heading = sequence;
     document.getElementById("goto").value = sequence;
-    point(sequence);
+    pointTo(sequence);
     if (row(sequence)) highlight(row(sequence));
   }
 
@@ -399,50 +257,26 @@
       heading = null;
       owed = [];
       if (lost) select(loaded());
-      if (lost) point(loaded());
+      if (lost) pointTo(loaded());
     } else if (isQuick(began) || (!owed.length && heading === loaded())) proceed();
     else if (heading !== null || owed.length) resume();
   });
 
-  // --- play: one step after another, as if someone pressed Next
-
-  let playing = 0;
-
-  function stop() {
-    clearInterval(playing);
-    playing = 0;
-    const button = document.getElementById("play");
-    if (button) button.textContent = button.dataset.play;
-  }
-
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("#play");
-    if (!button) return;
-    if (playing) {
-      stop();
-      return;
-    }
-    button.textContent = button.dataset.stop;
-    playing = setInterval(() => {
-      const next = one('.navigator a[data-key="j"][hx-get]');
-      if (next && !document.hidden) next.click();
-      else if (!next) stop();
-    }, 1000 / Number(document.getElementById("speed").value));
-  });
-  document.addEventListener("change", (event) => {
-    if (event.target.id !== "speed" || !playing) return;
-    stop();
-    document.getElementById("play").click();
+  // The picture plays, and says which step it has reached.
+  document.addEventListener("reach", ({ detail }) => {
+    pressed = performance.now();
+    head(detail);
+    if (!request && !resuming) proceed();
   });
 
   // --- responses from the server
 
   function begin() {
+    for (const each of all("[data-script]")) each.hidden = false;
     if (!list()) {
-      if (map()) point(Number(document.getElementById("goto").value));
+      pointTo(Number(document.getElementById("goto")?.value));
       return;
     }
-    for (const each of all("[data-script]")) each.hidden = false;
     stretch();
     const step = document.getElementById("step");
     const chosen = step && row(step.dataset.sequence);
@@ -453,8 +287,8 @@
     one(".detail").addEventListener("scroll", () => (read = one(".detail").scrollTop), { passive: true });
     keepPlace();
     list().addEventListener("scroll", scrolled, { passive: true });
-    if (step) point(Number(step.dataset.sequence));
-    frame();
+    if (step) pointTo(Number(step.dataset.sequence));
+    frameRows(seen);
   }
 
   function arrived(added) {
@@ -466,7 +300,7 @@
     if (chosen) {
       intoView(chosen, "middle");
       following = 0;
-    } else if (following && added.id === "steps" && --following) fetchRows(here({ step: selected }));
+    } else if (following && added.id === "steps" && --following) fetchRows(stepAddress({ step: selected }));
     else if (jumping !== null) {
       list().scrollTop = jumping;
       if (added.id === "steps") jumping = null;
@@ -500,15 +334,15 @@
       if (step.dataset.sequence !== shown) one(".detail").scrollTop = 0;
       if (heading === null || heading === Number(step.dataset.sequence)) announce(step);
       shown = step.dataset.sequence;
-      point(Number(current()));
+      pointTo(Number(current()));
     }
-    if (fresh || step) frame();
+    if (fresh || step) frameRows(seen);
   }).observe(document.documentElement, { childList: true, subtree: true });
 
   // live.js made the list longer
   document.addEventListener("grown", () => {
     stretch();
-    point(Number(shown));
+    pointTo(Number(shown));
     scrolled();
   });
 

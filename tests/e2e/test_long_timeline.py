@@ -182,7 +182,7 @@ def test_rows_that_arrive_during_a_scroll_do_not_undo_it(desktop: Page, session:
 
 def test_a_minimap_click_selects_a_step_and_a_drag_selects_a_range(desktop: Page, session: str) -> None:
     desktop.goto(session)
-    box = desktop.locator("#minimap svg").bounding_box()
+    box = desktop.locator("#minimap .picture").bounding_box()
     assert box is not None
     across, middle = box["x"], box["y"] + box["height"] / 2
     desktop.mouse.click(across + box["width"] / 3, middle)

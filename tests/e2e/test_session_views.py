@@ -77,7 +77,7 @@ def test_the_table_is_paged_and_keys_select_a_row_without_moving_it(desktop: Pag
 def test_the_minimap_works_in_a_view_without_step_details(desktop: Page, session: str) -> None:
     for view in ("table", "raw"):
         desktop.goto(f"{session}?view={view}&totals=kind")
-        box = desktop.locator("#minimap svg").bounding_box()
+        box = desktop.locator("#minimap .picture").bounding_box()
         assert box is not None
         middle = box["y"] + box["height"] / 2
         desktop.mouse.click(box["x"] + box["width"] / 2, middle)

@@ -11,7 +11,7 @@ from tests.recording.timeline.conftest import Record
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage, copy_of
 from timemachine.recording.timeline.copies import Uncounted, copied_in, original_of, uncounted_in
-from timemachine.recording.timeline.minimap import minimap
+from timemachine.recording.timeline.pieces import session_picture
 from timemachine.recording.timeline.pure.filter import parse
 from timemachine.recording.timeline.rows import matches, rows_of
 from timemachine.recording.timeline.sheet import table_rows
@@ -138,7 +138,7 @@ def test_a_copied_error_is_no_error_of_the_timeline(fork: Session) -> None:
     assert not any(row.failed for row in rows)
     assert matches(fork, parse("status:error")) == 0
     assert [row.copied for row in table_rows(fork, [1, 4])] == [True, False]
-    drawn = minimap(fork)
+    drawn = session_picture(fork, "steps")
     assert drawn is not None
-    assert (sum(drawn.errors), sum(map(sum, drawn.lanes.values()))) == (0, 6)
+    assert (drawn.errors, drawn.number) == (0, 6)
     assert not any(activity_of([fork])[fork.id].failed)

@@ -17,7 +17,7 @@ from timemachine.recording.annotations.notes.models import LONGEST_TEXT, Note
 from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.web.sessions.presenters.minimap_plot import MOST_PINS
+from timemachine.web.sessions.presenters.picture import MOST_PINS
 from timemachine.web.sessions.views import annotations as views
 
 pytestmark = pytest.mark.django_db
@@ -211,26 +211,27 @@ def test_rows_with_notes_are_labelled(operator: Client, session: Session) -> Non
     assert '<span class="noted">2 notes</span>' in more
 
 
-def test_the_minimap_pins_the_steps_with_notes_and_names_them(operator: Client, session: Session) -> None:
+def test_the_picture_pins_the_steps_with_notes_and_names_them(operator: Client, session: Session) -> None:
     assert 'class="pins"' not in get(operator, "/sessions/s/")
     for sequence in (2, 5, 5):
         add(session, sequence, "x", by="x")
     page = get(operator, "/sessions/s/")
-    assert 'class="pins" d="M1.5 5h0M4.5 5h0"' in page
-    assert 'notes at steps 2, 5">' in page
+    wide = 600 / session.actions.count()
+    assert f'class="pins" d="M{1.5 * wide:.2f} 22h0M{4.5 * wide:.2f} 22h0"' in page
+    assert "notes at steps 2, 5" in page
     stretch = get(operator, "/sessions/s/?filter=step:1-3")
-    assert 'class="pins" d="M1.5 5h0"' in stretch
-    assert 'notes at step 2">' in stretch
+    assert 'class="pins" d="M300.00 22h0"' in stretch
+    assert "notes at step 2" in stretch
 
 
-def test_a_minimap_with_too_many_pins_says_which_it_drew(operator: Client, project: Project) -> None:
+def test_a_picture_with_too_many_pins_says_which_it_drew(operator: Client, project: Project) -> None:
     session = recorded(project, [ActionDraft(kind="event")] * (MOST_PINS + 1))
     Note.objects.bulk_create(
         Note(project=project, session=session, sequence=n + 1, text="x", created_by="x")
         for n in range(MOST_PINS + 1)
     )
     page = get(operator, "/sessions/s/")
-    assert re.search(r'class="pins" d="((?:M[\d.]+ 5h0){500})"', page)
+    assert re.search(r'class="pins" d="((?:M[\d.]+ 22h0){500})"', page)
     assert "500 and later ones" in page
     assert "Only the first 500 steps with notes are drawn. All notes" in words(page)
 

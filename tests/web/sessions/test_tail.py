@@ -89,7 +89,7 @@ def test_an_update_has_the_new_steps_and_everything_that_shows_the_length(
     for word in ("4 steps", "of 4", "tool call 1", "errors 1"):
         assert word in words(page)
     assert 'href="?step=4#s4"' in page
-    assert 'aria-label="Steps 1 to 4: tool 1, sys 3, 1 error"' in page
+    assert 'aria-label="Steps 1 to 4, tools 1, system 3, 1 error"' in page
 
 
 def test_the_end_of_the_session_is_an_update(operator: Client, project: Project) -> None:

@@ -9,9 +9,11 @@ from django.db.models import (
     Count,
     F,
     Max,
+    Min,
     Prefetch,
     Q,
     QuerySet,
+    Value,
 )
 
 from timemachine.core.accounts.models import Project
@@ -160,6 +162,20 @@ def progress_of(replays: Sequence[Replay]) -> list[Progress]:
         counts = {"done": done, "total": total, "failed": failed, "skipped": skipped}
         progress.append(Progress(replay=each, **counts, reached=reached))
     return progress
+
+
+def states_between(replay: Replay, first: int, last: int, most: int) -> list[StepState]:
+    """Return the states of a replay's steps in a range. It is cut into at most `most` stretches, and each has the first step with each
+    state. One query."""
+    width = -(-(last - first + 1) // most)
+    of_retrieval = F("retrieval__verdict")
+    steps = ReplayStep.objects.filter(replay=replay, sequence__range=(first, last)).order_by()
+    states = steps.annotate(stretch=(F("sequence") - first) / Value(width), of_retrieval=of_retrieval)
+    rows = states.values_list("stretch", "status", "verdict", "of_retrieval", "context")
+    return [
+        StepState(sequence=sequence, status=status, verdict=verdict, retrieval=retrieval, context=context)
+        for _, status, verdict, retrieval, context, sequence in rows.annotate(sequence_first=Min("sequence"))
+    ]
 
 
 def states_of(replay: Replay, sequences: Collection[int]) -> list[StepState]:

@@ -1,20 +1,25 @@
 """A session's replays on its timeline: the progress of the newest, and the verdicts of the selected one."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from timemachine.core.pure.numbers import counted, spaced
+from timemachine.recording.annotations.notes.queries import noted_steps
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.timeline.pieces import StepRange, session_picture
 from timemachine.recording.timeline.rows import Window
 from timemachine.replay.runs import queries
 from timemachine.replay.runs.models import Replay
-from timemachine.web.sessions.presenters.minimap_plot import HEIGHT, MinimapPlot
+from timemachine.web.sessions.presenters.picture import MOST_PINS, Drawing, ReplayedSteps, drawing
+from timemachine.web.sessions.presenters.url_state import UrlState
 
 SHOWN: Final = 2
+MOST_MARKS: Final = 300
+"""In how many stretches the steps of a replay are drawn."""
 NO_STANDING: Final[Mapping[int, str]] = {}
 SAME: Final = frozenset({"identical", "formatting", "equivalent", "same", "verified"})
 WRONG: Final = frozenset({"failed", "error", "altered", "missing"})
@@ -62,18 +67,10 @@ class Replayed:
 
     @property
     def looked_at(self) -> queries.Progress | None:
-        """Return the replay on the minimap: the selected one, else the newest running one."""
+        """Return the replay in the picture: the selected one, else the newest running one."""
         chosen = [line.progress for line in self.lines if line.is_chosen]
         running = [line.progress for line in self.lines if line.progress.is_open]
         return next(iter([*chosen, *running]), None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
-    """How far a replay has come, as a line along the bottom of the minimap."""
-
-    path: str
-    step: int
 
 
 def replayed(session: Session, chosen: Replay | None = None, *, unless: str | None = None) -> Replayed | None:
@@ -89,15 +86,10 @@ def replayed(session: Session, chosen: Replay | None = None, *, unless: str | No
     return Replayed(lines=lines, revision=revision)
 
 
-def replays_shown(session: Session, named: str, drawn: MinimapPlot | None) -> dict[str, object]:
-    """Return the replays of a timeline, with the one selected in the URL, if any. At most three queries."""
+def replays_shown(session: Session, named: str) -> tuple[Replayed | None, bool]:
+    """Return the replays of a timeline, with the one named in the URL, and whether there is none with that name. At most three queries."""
     chosen = queries.replay_named(session, named)
-    found = replayed(session, chosen)
-    return {
-        "replays": found,
-        "replay_missing": bool(named) and chosen is None,
-        "reach": reach(found, drawn),
-    }
+    return replayed(session, chosen), bool(named) and chosen is None
 
 
 def row_verdicts(
@@ -133,11 +125,36 @@ def state_mark(state: queries.StepState) -> SafeString:
     )
 
 
-def reach(shown: Replayed | None, drawn: MinimapPlot | None) -> Reach | None:
-    """Return the progress of the selected replay as a line along the bottom of the minimap; None before it has begun."""
-    progress = shown.looked_at if shown else None
-    if progress is None or progress.reached is None or drawn is None or progress.reached < drawn.first:
+def drawing_of(session: Session, state: UrlState, replays: Replayed | None) -> Drawing | None:
+    """Return the picture of the steps within the filter; None for a session without steps. Three queries, and one with a replay.
+
+    Without recorded times, a picture over time is one over the numbers of the steps, with `no_times`.
+    """
+    steps = state.shown.steps
+    span = None if steps is None else StepRange(first=steps[0], last=steps[1])
+    found = session_picture(session, state.axis, span)
+    no_times = found is None and state.axis == "time"
+    if no_times:
+        found = session_picture(session, "steps", span)
+    if found is None:
         return None
-    steps = min(progress.reached, drawn.last) - drawn.first + 1
-    path = f"M0 {HEIGHT - 1}H{round(steps / drawn.steps_per_column, 4):g}V0"
-    return Reach(path=path, step=progress.reached)
+    noted = noted_steps(session, found.first, found.last, MOST_PINS + 1)
+    rerun = replayed_steps(replays, found.first, found.last)
+    return replace(drawing(found, noted, rerun), no_times=no_times)
+
+
+def replayed_steps(shown: Replayed | None, first: int, last: int) -> ReplayedSteps | None:
+    """Return the steps of the selected replay, else of the newest running one, for the picture; None without one. One query."""
+    progress = shown.looked_at if shown else None
+    if progress is None:
+        return None
+    states = queries.states_between(progress.replay, first, last, MOST_MARKS)
+    outcomes = [(each.sequence, _outcome(each)) for each in states]
+    return ReplayedSteps(outcomes=outcomes, reached=progress.reached)
+
+
+def _outcome(state: queries.StepState) -> str:
+    if state.status == "done":
+        word = state.verdict or state.retrieval or state.context or "same"
+        return "same" if word in SAME else "failed" if word in WRONG else "differs"
+    return "failed" if state.status in WRONG else "waiting"

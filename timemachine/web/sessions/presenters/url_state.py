@@ -7,6 +7,7 @@ from typing import Final
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.timeline.pure.aggregation import GROUPS
 from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter, parse
+from timemachine.recording.timeline.pure.picture import AxisName
 from timemachine.recording.timeline.rows import View
 from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES
 
@@ -37,6 +38,7 @@ class UrlState:
     unknown_names: str
     totals: str | None
     replay: str
+    axis: AxisName
 
     @property
     def seen(self) -> View:
@@ -61,6 +63,7 @@ class UrlState:
             "totals": self.totals,
             "replay": self.replay or None,
             "raw": 1 if self.raw else None,
+            "axis": self.axis if self.axis != "steps" else None,
         }
 
 
@@ -91,6 +94,7 @@ def url_state(query: Mapping[str, str]) -> UrlState:
         unknown_names=_unknown_names(tab, view),
         totals=totals if totals in GROUPS else None,
         replay=query.get("replay", "").strip()[:40],
+        axis="time" if query.get("axis") == "time" else "steps",
     )
 
 

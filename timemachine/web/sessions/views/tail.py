@@ -9,8 +9,7 @@ from timemachine.replay.runs.queries import replay_named
 from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
 from timemachine.web.sessions.presenters.live import live_status
-from timemachine.web.sessions.presenters.minimap_plot import minimap_of
-from timemachine.web.sessions.presenters.replays import reach, replay_marks, replayed
+from timemachine.web.sessions.presenters.replays import drawing_of, replay_marks, replayed
 from timemachine.web.sessions.presenters.step_notes import noted_rows
 from timemachine.web.sessions.presenters.url_state import UrlState, url_state, whole
 from timemachine.web.sessions.presenters.views import filter_links
@@ -37,7 +36,6 @@ def tail(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     if not has_grown and replays is None:
         return HttpResponse(status=204)
     first, last = (whole(request.GET.get(name, "")) or 0 for name in ("first", "last"))
-    drawn = minimap_of(session, state.shown)
     return page(
         request,
         "sessions/tail.html",
@@ -45,11 +43,10 @@ def tail(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         session=session,
         asked=state,
         here=state.preserved,
-        minimap=drawn,
+        minimap=drawing_of(session, state, replays),
         replays=replays,
         replayed=replay_marks(chosen, range(first, min(last, first + MOST_MARKS) + 1)),
         said=replays.announcement if replays else "",
-        reach=reach(replays, drawn),
     )
 
 

@@ -29,8 +29,7 @@ from timemachine.text.redaction.pure.marks import DELETED_TURN
 from timemachine.web.access import Access, form_view, get_view
 from timemachine.web.http import page, requested_part, see_other
 from timemachine.web.sessions.presenters.judging import taken_note
-from timemachine.web.sessions.presenters.minimap_plot import minimap_of
-from timemachine.web.sessions.presenters.replays import replays_shown
+from timemachine.web.sessions.presenters.replays import drawing_of, replays_shown
 from timemachine.web.sessions.presenters.step_diff import Pin, pin_of
 from timemachine.web.sessions.presenters.step_notes import (
     NoteForm,
@@ -187,13 +186,17 @@ def _shown(
     if part != "step":
         context |= _list(session, state, sequence)
     if part in {None, "timeline"}:
-        drawn = minimap_of(session, state.shown)
-        context |= {"seal": listed_seals([session])[session.id], "minimap": drawn}
+        replays, is_missing = replays_shown(session, state.replay)
+        context |= {
+            "seal": listed_seals([session])[session.id],
+            "replays": replays,
+            "replay_missing": is_missing,
+            "minimap": drawing_of(session, state, replays),
+        }
         if state.totals is not None:
             context["panel"] = panel(
                 session, state.totals, state.shown, here=here, name="totals", timeline=""
             )
-        context |= replays_shown(session, state.replay, drawn)
     return page(request, TEMPLATE, context, parts=parts, status=422 if state.wrong_filter else refused.status)
 
 
