@@ -17,7 +17,6 @@ from tests.recording.importing.sample_files import document, lines
 from timemachine.core.accounts.models import Project
 from timemachine.governance.sharing.commands.links import create_link
 from timemachine.recording.importing.commands import import_file
-from timemachine.recording.sessions.branches import is_branched
 from timemachine.recording.sessions.commands import append, end_session, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage, copy_of
@@ -158,7 +157,6 @@ def test_a_fork_whose_parent_is_never_imported_waits_for_it(project: Project, na
     imported(project, files[2])
     found = Session.objects.get(key=keys[2])
     assert (found.parent, found.parent_key) == (None, keys[1])
-    assert is_branched(found)
     assert own_calls(keys[2:]) == [1]
     copy = found.actions.filter(copied_from__isnull=False).first()
     assert copy is not None

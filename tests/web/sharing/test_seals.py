@@ -20,6 +20,8 @@ from timemachine.evidence.log.keys import key_in_use
 from timemachine.evidence.log.project_log import replace_key
 from timemachine.evidence.models import Anchor, SealCheck
 from timemachine.evidence.sealing import seals
+from timemachine.governance.sharing.commands.links import create_link
+from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -138,6 +140,14 @@ def test_an_empty_session_has_no_evidence(operator: Client, project: Project) ->
     empty = start_session(project, name="empty", by="test")
     assert operator.get(f"/sessions/{empty.id}/evidence.zip").status_code == 409
     assert ">Evidence</a>" not in operator.get(f"/sessions/{empty.id}/").text
+
+
+def test_the_evidence_page_lists_the_share_links_of_what_it_shows(operator: Client, session: Session) -> None:
+    assert "to someone without an account" in operator.get(f"/sessions/{session.id}/evidence/").text
+    link, _ = create_link(session.project, session, Terms(label="For <b>Ada</b>"), by="ada")
+    shown = operator.get(f"/sessions/{session.id}/evidence/").text
+    assert f'href="/shares/{link.id}/"' in shown
+    assert "For &lt;b&gt;Ada&lt;/b&gt;" in shown
 
 
 def test_evidence_has_one_name_everywhere_and_explains_record_0(

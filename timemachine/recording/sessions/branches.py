@@ -70,16 +70,6 @@ class BranchTree:
     complete: bool
 
 
-def is_branched(session: Session) -> bool:
-    """Return whether the session branched from another one, even a deleted one, or has branches."""
-    return (
-        session.parent_id is not None
-        or session.parent_key is not None
-        or session.has_lost_parent
-        or branch_count(session) > 0
-    )
-
-
 def branch_count(session: Session) -> int:
     """Return the number of sessions that branched from this one."""
     return int(prepared_statements.fetch_rows(_COUNT, {"session": session.id})[0][0])

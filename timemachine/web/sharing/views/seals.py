@@ -28,6 +28,7 @@ from timemachine.web.http import page, see_other
 
 SHOWN_CHECKPOINTS: Final = 20
 SHOWN_ERASURES: Final = 20
+SHOWN_LINKS: Final = 20
 
 
 @get_view(fresh=True)
@@ -52,6 +53,7 @@ def evidence(request: HttpRequest, access: Access, id: str, of: str) -> HttpResp
         "signing_key": keys.existing_key(access.project),
         "earlier_keys": earlier_keys_of(sealed.seal) if sealed.seal else [],
         "erasures": list(done_of(session)[:SHOWN_ERASURES]) if session else [],
+        "links": list(thing.share_links.order_by("-created_at", "-id")[:SHOWN_LINKS]),
         "may_run": access.may(OPERATOR),
         "may_erase": access.administers,
         "verifier_sha256": program_sha256(),
