@@ -1,6 +1,7 @@
 """The pages of replays: launch, progress, and one step side by side."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
@@ -8,6 +9,7 @@ from django.test import Client
 from tests.builders import QUESTIONS, recorded_session, replayed
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import VIEWER, Project
+from timemachine.core.pure.clock import now
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -300,3 +302,12 @@ def test_a_replay_from_a_step_leaves_out_earlier_steps(browser: Client, session:
     assert "There is no step from 4 through 2: the range ends before it begins." in refused.content.decode()
     refused = browser.post(f"/sessions/{session.id}/replay/", FORM | {"from_sequence": "0"})
     assert refused.status_code == 422
+
+
+def test_a_queued_replay_says_what_it_waits_for(browser: Client, session: Session) -> None:
+    first, second = launch(session, AUDIT, by="test"), launch(session, AUDIT, by="test")
+    assert "No worker has taken it yet" not in page(browser, f"/replays/{first.id}/")
+    for seconds, each in ((60, first), (30, second)):
+        Replay.objects.filter(pk=each.pk).update(created_at=now() - timedelta(seconds=seconds))
+    assert "No worker has taken it yet. Check that" in page(browser, f"/replays/{first.id}/")
+    assert "It waits for 1 replay launched before it." in page(browser, f"/replays/{second.id}/")

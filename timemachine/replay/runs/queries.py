@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -18,8 +19,10 @@ from django.db.models import (
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.database import row_of
+from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.verdicts import verdict_in_words
 from timemachine.recording.sessions.models import Hit, Session
 from timemachine.replay.runs import frozen
@@ -28,6 +31,7 @@ from timemachine.replay.runs.pure.engine import uses_own_passages
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
 
+_TAKEN_WITHIN: Final = timedelta(seconds=5)
 VERDICT: Final = ("verdict", "evidence__only_recorded", "evidence__only_new")
 """The columns of a step from which `verdict_words` makes words."""
 
@@ -47,6 +51,25 @@ class Progress:
     @property
     def is_open(self) -> bool:
         return self.replay.status in OPEN_REPLAY_STATUSES
+
+
+def waits_for(replay: Replay) -> str | None:
+    """Return what a queued replay waits for, as a sentence; None if it is not queued or was queued a moment ago."""
+    if not waits_long(replay):
+        return None
+    earlier = Replay.objects.filter(
+        project=replay.project_id, status__in=OPEN_REPLAY_STATUSES, created_at__lt=replay.created_at
+    )
+    if before := earlier.count():
+        return f"It waits for {counted(before, 'replay')} launched before it."
+    if ReplayStep.objects.filter(lease_until__gt=now()).exists():
+        return "The workers are busy with other replays."
+    return "No worker has taken it yet. Check that a worker is running."
+
+
+def waits_long(replay: Replay) -> bool:
+    """Return whether a replay has been queued for longer than a worker needs to take it."""
+    return replay.status == "queued" and now() - replay.created_at > _TAKEN_WITHIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,15 @@ from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import sentence
-from timemachine.replay.runs.queries import replay_of, replays_of, step_of, step_rows, trials_of
+from timemachine.replay.runs.queries import (
+    replay_of,
+    replays_of,
+    step_of,
+    step_rows,
+    trials_of,
+    waits_for,
+    waits_long,
+)
 from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.runs.tallies import recorded_reasons, tallies, tally, unknown_reasons
 from timemachine.replay.runs.trials import step_to_try, try_step
@@ -82,7 +90,7 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
 def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/replays/{id}/`: progress and result. Polling gets 204 if nothing changed."""
     found = replay_of(access.project, id)
-    if is_unchanged(request, found.revision):
+    if not waits_long(found) and is_unchanged(request, found.revision):
         return HttpResponse(status=204)
     after = request.GET.get("after", "")
     steps = step_rows(found)
@@ -102,6 +110,7 @@ def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "erased": erased_of_replay(found),
         "seal": listed_seal(sealed_replay(found)),
         "sentence": sentence(counts),
+        "waits_for": waits_for(found),
         "steps": shown,
         "next": last and last.sequence,
         "may_run": access.may(OPERATOR),
