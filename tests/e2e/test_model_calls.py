@@ -105,7 +105,7 @@ def test_a_run_is_replayed_continued_and_shared_by_clicks(
     ada.get_by_role("button", name="Go on").click()
     expect(sentence).to_contain_text("1 result supplied by a person")
     ada.get_by_role("link", name="Compare with the recording").click()
-    expect(ada.locator("main .note").first).to_contain_text("They part at step 8 left, step 7 right")
+    expect(ada.locator("main .finding").first).to_contain_text("They part at step 8 left, step 7 right")
     ada.get_by_role("link", name="Open both steps").click()
     expect(ada.locator("main")).to_contain_text("ask_clerk")
     ada.go_back()

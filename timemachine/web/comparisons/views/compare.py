@@ -1,5 +1,6 @@
 """Two sessions or replays step by step, and two of their steps side by side."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
@@ -9,6 +10,7 @@ from django.utils.http import urlencode
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound
+from timemachine.core.pure.numbers import spaced
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.pure.completion import is_refused
 from timemachine.replay.alignment.details import StepDetail, detail_of
@@ -89,6 +91,7 @@ def steps(request: HttpRequest, access: Access) -> HttpResponse:
         enqueue(make_long_diff, long_diff)
     if waiting and requested_part(request, PARTS):
         return HttpResponse(status=204)
+    differs_in, verdict = _differs_in(found, left, right), _verdict(left, right)
     context = {
         "left": left,
         "right": right,
@@ -96,8 +99,9 @@ def steps(request: HttpRequest, access: Access) -> HttpResponse:
         "right_address": step_address(right.run, right.sequence),
         "here": here,
         "all_address": f"?{urlencode({**here, 'all': 1})}",
-        "differs_in": _differs_in(found, left, right),
-        "verdict": _verdict(left, right),
+        "differs_in": differs_in,
+        "verdict": verdict,
+        "sentence": _sentence(differs_in, verdict),
         "values": values,
         "waits": bool(waiting),
         "ranked": ranked_lists(left.frames, right.frames),
@@ -140,6 +144,14 @@ def _verdict(left: StepDetail, right: StepDetail) -> str | None:
         return None
     stated = bool(is_refused(left.ended)), bool(is_refused(right.ended))
     return answer_verdict(*answers, stated=stated).name
+
+
+def _sentence(differs_in: Sequence[str], verdict: str | None) -> str:
+    """Return in one sentence how the two steps differ."""
+    if not differs_in:
+        return "Both steps are the same."
+    answers = f"; of the answers: {spaced(verdict)}" if verdict and verdict != "identical" else ""
+    return f"The steps differ in {', '.join(differs_in)}{answers}."
 
 
 def _beside(found: Aligned, left: StepDetail) -> dict[str, StepPair | None]:
