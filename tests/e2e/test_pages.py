@@ -1,11 +1,13 @@
 """Every page, full and empty, in both themes and at three widths: no overflow, no axe violation, no foreign request."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from pypdfium2 import PdfDocument
 
 from tests.e2e.demo import demo_of, pages
 from tests.e2e.gallery import DEMO, keep
@@ -144,7 +146,31 @@ def test_shared_pages_have_no_faults(
     cell = screen.locator(".matrix a.verdict").last.get_attribute("href")
     shown["shared-cell"] = f"{product.url}{cell}"
     shown["shared-evidence"] = opened(screen, api, "session", session, evidence_only=True)
+    shown["shared-print"] = f"{shown['shared-session']}print/"
+    shown["shared-certificate"] = f"{shown['shared-session']}certificate/"
+    shown["shared-verify"] = f"{product.url}/share/zzzzzzzzzzzz/verify/"
     assert [fault for name, address in shown.items() for fault in faults_at(screen, name, address)] == []
+
+
+def test_every_step_is_printed_with_seal_and_page_numbers_and_the_certificate_on_one_page(
+    screen: Page, api: httpx.Client, demo: dict[str, Any]
+) -> None:
+    session = demo["session"]["id"]
+    shared = opened(screen, api, "session", session)
+    record = printed(screen, f"{shared}print/")
+    assert len(record) > 1
+    assert all(f"Page {number} of {len(record)}" in text for number, text in enumerate(record, 1))
+    assert all("Sealed " in text and "root" in text for text in record)
+    assert re.search(r"End of the record: step (\d+) of \1", record[-1])
+    [certificate] = printed(screen, f"{shared}certificate/")
+    assert "Root (SHA-256)" in certificate
+
+
+def printed(screen: Page, address: str) -> list[str]:
+    """Return the text of each page of the browser's PDF."""
+    screen.goto(address)
+    with PdfDocument(screen.pdf(prefer_css_page_size=True)) as pages_printed:
+        return [" ".join(each.get_textpage().get_text_range().split()) for each in pages_printed]
 
 
 def test_the_pages_after_share_and_deletion_forms_have_no_faults(

@@ -11,7 +11,13 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.deletion.erasure.queries import erased_fields_of
 from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models import shown_of
-from timemachine.governance.sharing.read_models.rows import SharedRow, SharedRows, shared_place, shared_row
+from timemachine.governance.sharing.read_models.rows import (
+    SharedRow,
+    SharedRows,
+    nameless_row,
+    shared_place,
+    shared_row,
+)
 from timemachine.governance.sharing.read_models.seals import SharedDeletion, SharedErasure
 from timemachine.governance.sharing.read_models.states import SharedState, shared_use
 from timemachine.governance.sharing.read_models.steps import (
@@ -96,7 +102,7 @@ class RecordedSteps:
             found = steps_in_full(self.session, sequences, first_bytes)
             rows = {each.parent.sequence: each.parent for each in found if each.parent is not None}
             shown = self.actions.filter(sequence__in=rows).values_list("sequence", flat=True)
-            above = {row.sequence: row for row in self._rows([rows[each] for each in sorted(shown)])}
+            above = {each: nameless_row(rows[each]) for each in shown}
             yield [
                 self._shared(each, above.get(each.parent.sequence) if each.parent else None, [], first_bytes)
                 for each in found

@@ -58,6 +58,11 @@ def shared_row(row: Row, action: Action | None, redactor: Redactor) -> SharedRow
     )
 
 
+def nameless_row(row: Row) -> SharedRow:
+    """Return a line of the timeline without its words, which are not read."""
+    return shown_of(SharedRow, row, label="", name=None, tool=None)
+
+
 def shared_place(place: Place, row: SharedRow) -> SharedPlace:
     """Return a row with its place."""
     return SharedPlace(step=row, above=place.above, below=place.below, depth=place.depth)
