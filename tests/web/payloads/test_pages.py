@@ -100,3 +100,14 @@ def test_a_visitor_sees_no_rendering_of_what_is_withheld(project: Project) -> No
     assert "<img" not in pages[2]
     (picture,) = re.findall(r'<img src="([^"]+)"', pages[4])
     assert visitor.get(picture).content == PNG
+
+
+@pytest.mark.parametrize(
+    "sign", ["[", "![", "**a", "`", "> ", "- ", '{"a":', "*** Add File: a\n", "\x1b[1m", "|a|\n|-|\n"]
+)
+def test_a_hostile_payload_has_few_elements(operator: Client, project: Project, sign: str) -> None:
+    text = ("*** Begin Patch\n" if sign.startswith("***") else "") + sign * (32_000 // len(sign))
+    recorded(project, [said(text)])
+    page = get(operator, "/sessions/s/?step=1")
+    assert page.count("<") < 6_000
+    assert len(page) < 400_000

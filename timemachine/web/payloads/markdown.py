@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-LONGEST: Final = 64 * 1024
+LONGEST: Final = 40_000
 """Characters of the longest text that is read as Markdown."""
+MOST_SIGNS: Final = 2_000
+"""A text with more signs that may begin markup is not read as Markdown: their number can square the time."""
+_SIGNS: Final = frozenset("[]*_`<")
 _OFF: Final = ("html_block", "html_inline", "entity", "reference", "lheading")
 _ON: Final = ("table", "strikethrough")
 _HEADING_LEVELS: Final = 3
@@ -35,7 +38,7 @@ def as_html(text: str, draw: Draw, most: int) -> tuple[SafeString, int] | None:
 
     `draw` escapes a text and marks what is withheld in it.
     """
-    if len(text) > LONGEST:
+    if len(text) > LONGEST or sum(map(text.count, _SIGNS)) > MOST_SIGNS:
         return None
     reader, env = _reader(), {"draw": draw, "targets": []}
     tokens = reader.parse(text, env)

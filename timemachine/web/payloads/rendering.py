@@ -90,7 +90,15 @@ class _Renderer:
     withholds_in: Callable[[str], bool]
 
     def all(self, several: Sequence[Piece]) -> SafeString:
-        return SafeString("".join(self.one(each) for each in several))
+        written: list[str] = []
+        for at, each in enumerate(several):
+            if self.left <= 0 and at:
+                rest = counted(len(several) - at, "further part")
+                return SafeString(
+                    "".join([*written, format_html('<p class="cut">{} not shown. See Raw.</p>', rest)])
+                )
+            written.append(self.one(each))
+        return SafeString("".join(written))
 
     def one(self, piece: Piece) -> str:
         self.left -= 1

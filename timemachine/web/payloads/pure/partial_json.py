@@ -8,6 +8,8 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
 _HALF_ESCAPE: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _CLOSES: Final = {"{": "}", "[": "]"}
 _INDENT: Final = "  "
+_DEEPEST: Final = 40
+"""Levels that are indented: the indentation of all lines together grows with the square of the depth."""
 _AFTER: Final = {":": " "}
 _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
 
@@ -78,9 +80,10 @@ def indented(text: str) -> str:
     for piece in _PIECE.findall(text):
         closes = piece in ("}", "]")
         depth -= closes
+        line = "\n" + _INDENT * min(depth, _DEEPEST)
         if opened != closes:
-            written.append("\n" + _INDENT * depth)
+            written.append(line)
         opened = piece in _CLOSES
         depth += opened
-        written.append(piece + _AFTER.get(piece, "") + ("\n" + _INDENT * depth if piece == "," else ""))
+        written.append(piece + _AFTER.get(piece, "") + (line if piece == "," else ""))
     return "".join(written)
