@@ -51,6 +51,7 @@ def address_formats(public_id: str) -> dict[str, Callable[[str], str]]:
         "shared_step": lambda step: f"/share/{public_id}/steps/{step}/",
         "shared_cell": lambda step: f"/share/{public_id}/cells/{step}/",
         "shared_payload": lambda sha256: f"/share/{public_id}/payloads/{sha256}/",
+        "shared_image": lambda sha256: f"/share/{public_id}/payloads/{sha256}/images/0",
         "shared_evidence": lambda end: f"/share/{public_id}/evidence.zip{end}",
         "shared_print": lambda end: f"/share/{public_id}/print/{end}",
         "shared_print_style": lambda end: f"/share/{public_id}/print.css{end}",
@@ -89,13 +90,18 @@ def session_case(project: Project, other_project: Project) -> ShareCase:
             "a later step": {
                 "shared": ["5", "9"],
                 "shared_payload": hashes("Geheim 9", "Schritt 5"),
+                "shared_image": hashes("Geheim 9", "Schritt 5"),
             },
             "a replay of it": {
                 "shared_step": ["1", "2", "5", "99"],
                 "shared_cell": ["1", "2"],
                 "shared_payload": hashes("1901"),
             },
-            "nothing": {"shared": ["0", "-1", "10", "x", LARGE], "shared_payload": ["x", "0" * 64]},
+            "nothing": {
+                "shared": ["0", "-1", "10", "x", LARGE],
+                "shared_payload": ["x", "0" * 64],
+                "shared_image": hashes(FROZEN),
+            },
         },
     )
 
