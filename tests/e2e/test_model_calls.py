@@ -76,7 +76,7 @@ def test_the_pages_of_model_calls_have_no_faults(
     faults += faults_at(screen, "calls-shared-continuation", opened(screen, api, "replay", waiting))
     branch = pages["calls-branch"].rsplit("/", 2)[1]
     faults += faults_at(screen, "calls-shared", opened(screen, api, "session", branch))
-    assert faults == []
+    assert not faults, "\n".join(faults)
 
 
 def test_a_run_is_replayed_continued_and_shared_by_clicks(
