@@ -96,7 +96,7 @@ def test_pages_and_the_terminal_show_the_same_cost_text(here: Here, name: str) -
         lines = here.run("session", *command).out.splitlines()
         assert [line.split(maxsplit=1)[1] for line in lines if line.startswith("cost ")] == [WORDS[name]]
     listed = WORDS[name].replace("1 call of unknown price", "unknown")
-    assert f" {listed} not yet" in page_text(browser.get(f"/?agent={name}").text)
+    assert f" {listed} not sealed" in page_text(browser.get(f"/?agent={name}").text)
     assert f"Cost {WORDS[name]}" in page_text(
         browser.get(f"/sessions/{name}/?step={len(DRAFTS[name])}&tab=state").text
     )

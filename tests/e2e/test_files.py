@@ -46,7 +46,7 @@ def test_a_pdf_is_uploaded_and_its_passage_is_marked_in_the_text(ada: Page, prod
 
 
 @pytest.mark.browser
-def test_a_refused_upload_shows_a_focused_error_without_javascript(
+def test_a_refused_upload_shows_its_error_and_focuses_the_field_without_javascript(
     browser: Browser, product: Product, signed_in: list[dict[str, Any]]
 ) -> None:
     with client(product) as api:
@@ -61,7 +61,7 @@ def test_a_refused_upload_shows_a_focused_error_without_javascript(
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Files: Choose at least one file.")
     expect(alert).to_be_in_viewport()
-    expect(alert).to_be_focused()
+    expect(page.get_by_label("Files")).to_be_focused()
     context.close()
 
 

@@ -107,7 +107,7 @@ def test_the_timeline_shows_the_progress_of_a_replay_and_the_verdict_of_each_row
     replay = launched(api, session)
     steps = api.get(f"/replays/{replay}").json()["steps"]["total"]
     ada.goto(f"{product.url}/replays/{replay}/")
-    ada.get_by_role("link", name="Show on the timeline").click()
+    ada.get_by_role("link", name="On the timeline").click()
     ada.wait_for_url(f"**/?replay={replay}")
     ada.locator("#filter").focus()
     expect(ada.locator(".replays .status")).to_contain_text("Replay running:")

@@ -129,7 +129,7 @@ def test_another_model_is_compared_with_the_previous_one_step_by_step(api: Progr
     assert second["held"] == ["worse in 2 steps", "numbers differ in 1 step"]
     worse = report(api, change="worse")
     assert [each["before"]["verdict"] for each in worse] == ["identical", "identical"]
-    assert {each["after"]["verdict"] for each in worse} == {"numbers_differ", "names_differ"}
+    assert {each["after"]["verdict"] for each in worse} == {"numbers_differ", "adds"}
     assert {each["model"] for each in worse} == {THREE}
     assert all(each["label"] for each in worse)
     assert second["cost_since"] == {"steps": 3, "before": 0.0, "after": 0.0}

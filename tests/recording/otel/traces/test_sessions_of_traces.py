@@ -234,7 +234,7 @@ def test_the_duration_of_a_session_is_that_of_its_spans_and_not_of_their_arrival
     body = api.get("/sessions/talk/summary").json()
     assert body["steps_ms"] == 2_000
     api.post("/sessions/talk/end", {"ended_at": body["last_step_ended_at"]})
-    assert 'data-label="Duration" class="number">2.0 s<' in browser.get("/").text
+    assert 'data-label="Duration" class="number when lasted">2.0 s<' in browser.get("/").text
     assert api.get("/sessions/talk/summary").json()["duration_ms"] == 2_000
 
 

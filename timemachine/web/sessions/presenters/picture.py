@@ -204,7 +204,7 @@ def _cost(found: Picture, top: int) -> list[Shape]:
     curve = running_cost(found.groups)
     floor, room = top + COST_HEIGHT - 5, COST_HEIGHT - 8
     shapes = []
-    if curve:
+    if curve and found.cost:  # a later correction can take all of it back
         line = "".join(f"H{at:.1f}V{floor - room * total / found.cost:.1f}" for at, total in curve)
         shapes.append(Shape(kind="cost", path=f"M0 {floor}{line}H{COLUMNS}"))
     unknown = "".join(f"M{each.left:.1f} {floor + 1}v4" for each in found.groups if each.unknown > 0)
