@@ -61,7 +61,7 @@ def test_a_refused_upload_shows_its_error_and_focuses_the_field_without_javascri
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Files: Choose at least one file.")
     expect(alert).to_be_in_viewport()
-    expect(page.get_by_label("Files")).to_be_focused()
+    expect(page.locator("input[type=file]")).to_be_focused()
     context.close()
 
 

@@ -113,7 +113,7 @@ def test_the_timeline_shows_the_progress_of_a_replay_and_the_verdict_of_each_row
     expect(ada.locator(".replays .status")).to_contain_text("Replay running:")
     expect(ada.locator("#s1 .replayed")).to_contain_text("identical")
     expect(ada.locator(f"#s{2 * ASKS - 1} .replayed")).to_contain_text("running")
-    expect(ada.locator(".lanes .reach").first).to_be_attached()
+    expect(ada.locator(".picture path.replay").first).to_be_attached()
     expect(ada.locator("#s3 .replayed")).to_contain_text("≠")
     last_answer.set()
     wait_until(lambda: api.get(f"/replays/{replay}").json()["status"] == "done")
