@@ -41,7 +41,12 @@ def redacted_case(
         path=path,
         sessions=(session,),
         inside=inside,
-        outside={"what is withheld": {"shared_payload": hashes(QUESTION, ANSWER)}},
+        outside={
+            "what is withheld": {
+                "shared_payload": hashes(QUESTION, ANSWER),
+                "shared_image": hashes(QUESTION, ANSWER),
+            }
+        },
     )
 
 
