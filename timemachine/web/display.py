@@ -37,7 +37,7 @@ from timemachine.web.sessions.presenters import (
     table_rows,
 )
 from timemachine.web.sessions.presenters.live import live_status
-from timemachine.web.template_library import NOTHING, or_absent, register
+from timemachine.web.template_library import NOTHING, absent, or_absent, register
 
 MODULES_OF_TAGS: Final = (
     marked_rows,
@@ -89,7 +89,7 @@ def replay_noun(kind: str) -> str:
 @register.filter
 def recorded(value: Any) -> str:
     """Return the value as `shown` does, or "not recorded" for None."""
-    return or_absent(None if value in (None, "") else safe_text.shown(str(value)), formatting.ABSENT)
+    return or_absent(shown(value), formatting.ABSENT)
 
 
 @register.filter
@@ -108,7 +108,7 @@ def money(dollars: Decimal | float | None) -> str:
 def total_cost(dollars: Decimal | None, unknown_calls: int, noun: str = "") -> str:
     """Return a sum of costs with the number of calls not included in it; "not recorded" if there are neither costs nor unknown calls."""
     if dollars is None and not unknown_calls:
-        return or_absent(None, f"{noun} {formatting.ABSENT}".strip())
+        return absent(f"{noun} {formatting.ABSENT}".strip())
     return base.total_cost(dollars, unknown_calls)
 
 
@@ -134,7 +134,7 @@ def tokens(number: int | None) -> str:
 def compact(number: int | None) -> str:
     """Return a count in few characters (`48.1 k`), with the full number on hover."""
     if number is None:
-        return or_absent(None, formatting.ABSENT)
+        return absent(formatting.ABSENT)
     short = formatting.compact(number)
     return short if short == str(number) else format_html('<span title="{}">{}</span>', f"{number:,}", short)
 
@@ -161,7 +161,7 @@ def ended_in_words(reason: object) -> str:
 def relative(moment: datetime | None) -> str:
     """Return how long ago, with the exact time on hover; "not recorded" for None."""
     if moment is None:
-        return or_absent(None, formatting.ABSENT)
+        return absent(formatting.ABSENT)
     return _time(moment, formatting.relative(moment, now()), formatting.exact(moment))
 
 
@@ -182,7 +182,7 @@ def pace(done: int, total: int | None, since: datetime | None) -> SafeString:
 def exact(moment: datetime | None) -> str:
     """Return the exact time, with how long ago on hover; "not recorded" for None."""
     if moment is None:
-        return or_absent(None, formatting.ABSENT)
+        return absent(formatting.ABSENT)
     return _time(moment, formatting.exact(moment), formatting.relative(moment, now()))
 
 
@@ -249,18 +249,14 @@ def since_words(frames: Sequence[Mapping[str, str | None]] | None) -> str:
 @register.simple_tag
 def session_started(session: Any) -> str:
     """Return how long ago a session began, for places without a heading."""
-    return (
-        or_absent(None, f"start {formatting.ABSENT}")
-        if session.began_at is None
-        else relative(session.began_at)
-    )
+    return absent(f"start {formatting.ABSENT}") if session.began_at is None else relative(session.began_at)
 
 
 @register.simple_tag
 def session_duration(session: Any) -> str:
     """Return the duration of a session, so far while it is recording; "not recorded" if there are no times."""
     if session.duration_ms is None:
-        return or_absent(None, formatting.ABSENT)
+        return absent(formatting.ABSENT)
     words = formatting.duration(session.duration_ms)
     is_recording = session.ended_at is None and session.imported_as is None
     return format_html('<span title="so far">{} +</span>', words) if is_recording else words
@@ -285,7 +281,7 @@ def session_tokens(session: Any, noun: str = "") -> str:
     """Return the tokens of a session in few characters, input and output on hover; "not recorded" if no call had any."""
     number = sum_known(session.input_tokens, session.output_tokens)
     if number is None:
-        return or_absent(None, f"{noun} {formatting.ABSENT}".strip())
+        return absent(f"{noun} {formatting.ABSENT}".strip())
     parts = {"input": session.input_tokens, "output": session.output_tokens}
     hover = ", ".join(
         f"{formatting.ABSENT if of is None else f'{of:,}'} {name}" for name, of in parts.items()

@@ -80,7 +80,7 @@ def _row(
 def took(milliseconds: float | None) -> SafeString:
     """Return a duration for a row: its text over a bar of logarithmic length, from 1 ms to over 10 minutes."""
     if milliseconds is None:
-        return SafeString('<span class="took absent" title="duration not recorded">·</span>')
+        return SafeString('<span class="took absent" title="duration not recorded">–</span>')
     return SafeString(f'<span class="took b{bar(milliseconds)}">{formatting.duration(milliseconds)}</span>')
 
 

@@ -22,7 +22,7 @@ from timemachine.recording.timeline.step import Step
 from timemachine.web import formatting
 from timemachine.web.redaction_marks import drawing
 from timemachine.web.sessions.presenters.sentences import Sentence, counted
-from timemachine.web.template_library import register
+from timemachine.web.template_library import absent, register
 
 LETTERS: Final = {
     "put": "P",
@@ -76,7 +76,7 @@ def row_label(row: Any, draw: Callable[[str], str] = escape) -> SafeString:
     label = safe_text.shown(row.label)
     tool = safe_text.shown(row.tool or "")
     if not label:
-        return SafeString('<span class="absent">no text</span>')
+        return absent("no text")
     if tool and label.startswith(tool):
         return SafeString(f"<b>{draw(tool)}</b>{draw(label[len(tool) :])}")
     return SafeString(draw(label))

@@ -15,8 +15,8 @@ from timemachine.web import formatting
 from timemachine.web.sessions.presenters.steps import kind_badge, query, row_label
 from timemachine.web.template_library import register
 
-ABSENT: Final = '<td class="absent" title="not recorded">·</td>'
-NUMBER_ABSENT: Final = '<td class="number absent" title="not recorded">·</td>'
+ABSENT: Final = '<td class="absent" title="not recorded">–</td>'
+NUMBER_ABSENT: Final = '<td class="number absent" title="not recorded">–</td>'
 LONGEST: Final = 120
 """Maximum number of characters of a name."""
 SHORTEST: Final = 0.4
