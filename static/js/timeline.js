@@ -104,10 +104,13 @@
     if (focused) one("a", chosen).focus({ preventScroll: true });
   }
 
+  // Measured before anything is written, and only for another row: every measure after a change lays the page out again.
   function highlight(chosen) {
-    for (const link of all(".row > [aria-current]")) link.removeAttribute("aria-current");
-    one("a", chosen).setAttribute("aria-current", "step");
+    const link = one("a", chosen);
+    if (link.hasAttribute("aria-current")) return;
     intoView(chosen, "near");
+    for (const other of all(".row > [aria-current]")) other.removeAttribute("aria-current");
+    link.setAttribute("aria-current", "step");
   }
 
   function announce(step) {
@@ -185,9 +188,9 @@
 
   function head(sequence) {
     heading = sequence;
+    if (row(sequence)) highlight(row(sequence));
     document.getElementById("goto").value = sequence;
     pointTo(sequence);
-    if (row(sequence)) highlight(row(sequence));
   }
 
   document.addEventListener(
@@ -328,15 +331,15 @@
     if (fresh) arrived(fresh);
     const step = added.find((node) => node.id === "step");
     if (step) select(current());
-    if (fresh || step) keepPlace(); // measured before anything else is written: the page is laid out once
+    if (fresh) keepPlace();
     if (step) {
       document.getElementById("no-step")?.remove(); // the message about the previous URL
-      if (step.dataset.sequence !== shown) one(".detail").scrollTop = 0;
+      if (read && step.dataset.sequence !== shown) one(".detail").scrollTop = 0;
       if (heading === null || heading === Number(step.dataset.sequence)) announce(step);
       shown = step.dataset.sequence;
       pointTo(Number(current()));
     }
-    if (fresh || step) frameRows(seen);
+    if (fresh) frameRows(seen);
   }).observe(document.documentElement, { childList: true, subtree: true });
 
   // live.js made the list longer

@@ -2,17 +2,22 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from tests.recording.timeline.conftest import Record
+from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.timeline import pieces
 from timemachine.recording.timeline.pieces import StepRange, session_picture
+from timemachine.text.redaction.pure.profile import Profile
+from timemachine.text.redaction.pure.rules import Pattern, Rules
 
 pytestmark = pytest.mark.django_db
 
+PROFILE = Profile(name="names", version=1, rules=Rules(patterns=(Pattern(name="name", pattern="scout"),)))
 NINE = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
@@ -90,3 +95,22 @@ def test_steps_are_nested_under_the_parent_that_was_recorded(record: Record) -> 
     found = session_picture(session, "steps")
     assert found is not None
     assert [bar.row for lane in found.lanes for bar in lane.bars] == [0, 1, 2]
+
+
+def test_a_picture_is_drawn_once_but_never_shows_a_name_that_was_erased(
+    record: Record, django_assert_num_queries: Any
+) -> None:
+    session = record(drafts(450), agent="planner")
+    before = session_picture(session, "steps")
+    assert before is not None
+    assert {lane.agent for lane in before.lanes} == {"planner", "scout"}
+    erasure = erasing.prepare(session, by="ada", profile=PROFILE)
+    found = erasing.work(erasure.id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    erasing.work(found.id)
+    with django_assert_num_queries(1):
+        after = session_picture(session, "steps")
+    assert after is not None
+    assert {lane.agent for lane in after.lanes} == {"planner", "[erased: name]"}
+    assert [each.number for each in after.lanes] == [each.number for each in before.lanes]

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
@@ -44,6 +44,7 @@ from timemachine.recording.timeline.pure.picture import (
 from timemachine.recording.usage.models import BIN, Bin
 
 _TEXT: Final[FaithfulTextField[str, str]] = FaithfulTextField()
+_OWNER: Final = Coalesce(F("agent"), F("session__agent"), Value("", _TEXT), output_field=_TEXT)
 PARTS: Final = 300
 """Into about how many parts a long range is cut; the steps of each are counted together by kind and agent."""
 MOST_COUNTED: Final = 20_000
@@ -51,7 +52,7 @@ MOST_COUNTED: Final = 20_000
 FINE: Final = 10
 """How many steps are counted together where a gap may be."""
 CACHED: Final = 64
-"""How many of those pictures a process caches. Recorded steps do not change, so one is redrawn only when new steps arrive."""
+"""How many pictures a process caches. Apart from names, what they show never changes, so one is redrawn only when new steps arrive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,8 @@ ORDER BY 1
 def session_picture(session: Session, axis: AxisName, requested: StepRange | None = None) -> Picture | None:
     """Return the picture of a session or a range of its steps; None if nothing was recorded, or no times for a time axis.
 
-    One query. A very long range begins and ends with complete hundreds and has no agents: at most two queries, none if it is cached.
+    A very long range begins and ends with complete hundreds and has no agents. At most three queries; if the picture is cached,
+    one for the names of agents, none without them.
     """
     whole = StepRange(first=1, last=session.last_sequence)
     if not whole.steps:
@@ -100,10 +102,33 @@ def session_picture(session: Session, axis: AxisName, requested: StepRange | Non
     if requested:
         first = min(max(requested.first, 1), whole.last)
         span = StepRange(first=first, last=min(max(requested.last, first), whole.last))
+    found = _unnamed_picture(session.id, session.last_sequence, span, axis)
+    return found and _with_names(found, session)
+
+
+@lru_cache(maxsize=CACHED)
+def _unnamed_picture(session: UUID, last_recorded: int, span: StepRange, axis: AxisName) -> Picture | None:
+    """Return a picture in which each agent is called by the number of its first step, because a name may be erased."""
     if span.steps > MOST_COUNTED:
-        return _of_hundreds(session.id, session.last_sequence, span, axis)
+        return _of_hundreds(session, last_recorded, span, axis)
     steps = Action.objects.filter(session=session, sequence__range=(span.first, span.last))
-    return picture(pieces_of(steps, span, session.agent or ""), axis, span.first, span.last)
+    pieces = _pieces(_facts(steps, _OWNER), span)
+    first = {OTHERS: OTHERS, "": ""}
+    for each in pieces:
+        first.setdefault(each.agent, str(each.first))
+    unnamed = [replace(each, agent=first[each.agent]) for each in pieces]
+    return picture(unnamed, axis, span.first, span.last)
+
+
+def _with_names(found: Picture, session: Session) -> Picture:
+    first = {int(lane.agent) for lane in found.lanes if lane.agent not in ("", OTHERS)}
+    if not first:
+        return found
+    steps = Action.objects.filter(session=session, sequence__in=first).annotate(owner=_OWNER)
+    names = {str(sequence): owner for sequence, owner in steps.values_list("sequence", "owner")}
+    return replace(
+        found, lanes=[replace(lane, agent=names.get(lane.agent, lane.agent)) for lane in found.lanes]
+    )
 
 
 def pieces_of(steps: QuerySet[Action], span: StepRange, agent: str = "") -> list[Piece]:
@@ -111,7 +136,10 @@ def pieces_of(steps: QuerySet[Action], span: StepRange, agent: str = "") -> list
 
     Names of agents are recorded text: a reader who may not see them needs others.
     """
-    rows = _facts(steps, Coalesce(F("agent"), Value(agent, _TEXT), output_field=_TEXT))
+    return _pieces(_facts(steps, Coalesce(F("agent"), Value(agent, _TEXT), output_field=_TEXT)), span)
+
+
+def _pieces(rows: QuerySet[Any], span: StepRange) -> list[Piece]:
     return _single(rows) if span.steps <= MOST_BARS else _counted(rows, span.first, -(-span.steps // PARTS))
 
 
@@ -191,7 +219,6 @@ def _counted(rows: QuerySet[Any], first: int, width: int) -> list[Piece]:
         ]
 
 
-@lru_cache(maxsize=CACHED)
 def _of_hundreds(session: UUID, last_recorded: int, requested: StepRange, axis: AxisName) -> Picture | None:
     first, last = (requested.first - 1) // BIN, (requested.last - 1) // BIN
     span = StepRange(first=first * BIN + 1, last=min((last + 1) * BIN, last_recorded))

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -25,12 +26,14 @@ from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.verdicts import verdict_in_words
 from timemachine.recording.sessions.models import Hit, Session
+from timemachine.recording.sessions.prepared_rows import columns, rows_of
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
 from timemachine.replay.runs.pure.engine import uses_own_passages
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
 
+SHOWN_TRIALS: Final = 20
 _TAKEN_WITHIN: Final = timedelta(seconds=5)
 VERDICT: Final = ("verdict", "evidence__only_recorded", "evidence__only_new")
 """The columns of a step from which `verdict_words` makes words."""
@@ -105,6 +108,22 @@ def trials_of(session: Session, sequence: int) -> QuerySet[ReplayStep]:
     """Return the trials of one step of the session, newest first: the single step of each, with its replay."""
     trials = ReplayStep.objects.filter(replay__session=session, replay__kind="trial", sequence=sequence)
     return trials.select_related("replay").order_by("-replay__id")  # a UUIDv7 begins with its time
+
+
+def newest_trials(session: Session, sequence: int) -> list[ReplayStep]:
+    """Return the newest `SHOWN_TRIALS` trials of one step of the session. One query."""
+    facts = {"session": session.id, "sequence": sequence, "most": SHOWN_TRIALS}
+    return list(rows_of(ReplayStep, _newest_trials_sql(), facts, "replay"))
+
+
+@cache
+def _newest_trials_sql() -> str:
+    return f"""
+        SELECT {columns(ReplayStep, "step")}, {columns(Replay, "replay")}
+        FROM tm_replay replay JOIN tm_replay_step step ON step.replay_id = replay.id
+        WHERE replay.session_id = %(session)s AND replay.kind = 'trial' AND step.sequence = %(sequence)s
+        ORDER BY replay.id DESC LIMIT %(most)s
+    """  # noqa: S608  # only names of columns
 
 
 def steps_of(replay: Replay) -> QuerySet[ReplayStep]:

@@ -5,9 +5,9 @@ shown is in the text. Links are those with http(s) and show their target; images
 paragraphs, because the headings of the page are ours.
 """
 
+import re
 from collections.abc import Callable, MutableMapping, Sequence
 from functools import cache
-from re import Pattern
 from typing import TYPE_CHECKING, Any, Final
 
 from django.utils.html import escape, format_html
@@ -25,6 +25,10 @@ LONGEST: Final = 40_000
 MOST_SIGNS: Final = 2_000
 """A text with more signs that may begin markup is not read as Markdown: their number can square the time."""
 _SIGNS: Final = frozenset("[]*_`<")
+_PLAIN: Final = re.compile(
+    r"(?![-+=#>]|\d+[.)])[^\s\[\]*_`<>|~\\](?:[^\n\r\0\[\]*_`<>|~\\]*[^\s\0\[\]*_`<>|~\\])?"
+)
+"""One line in which nothing can be markup: most messages of an agent. It is a paragraph, and needs no reader."""
 _OFF: Final = ("html_block", "html_inline", "entity", "reference", "lheading")
 _ON: Final = ("table", "strikethrough")
 _HEADING_LEVELS: Final = 3
@@ -40,6 +44,8 @@ def as_html(text: str, draw: Draw, most: int) -> tuple[SafeString, int] | None:
     """
     if len(text) > LONGEST or sum(map(text.count, _SIGNS)) > MOST_SIGNS:
         return None
+    if most and _PLAIN.fullmatch(text):
+        return SafeString(f"<p>{draw(text)}</p>\n"), 1
     reader, env = _reader(), {"draw": draw, "targets": []}
     tokens = reader.parse(text, env)
     elements = sum(_elements(token) for token in tokens)
@@ -76,7 +82,7 @@ def _unchanged(link: str) -> str:
     return link
 
 
-_MARKS: Final[Pattern[str]] = MARK
+_MARKS: Final[re.Pattern[str]] = MARK
 
 
 def _read_mark(state: "StateInline", silent: bool) -> bool:

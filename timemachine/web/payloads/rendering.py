@@ -61,14 +61,10 @@ def reading_of_text(text: str, reads: str = "plain") -> Reading:
 def rendered(context: Context, found: Reading, images: str = "") -> SafeString:
     """Return a payload as HTML. `images` is the address of its images, without their numbers; if empty, they are only named."""
     left = context.dicts[0].get(_BUDGET, ELEMENTS)
-    renderer = _Renderer(_draw(context), left, images, context.get("withholds_in") or _never)
+    renderer = _Renderer(_draw(context), left, images, context.get("withholds_in"))
     html = renderer.all(found.pieces)
     context.dicts[0][_BUDGET] = renderer.left
     return html
-
-
-def _never(_text: str) -> bool:
-    return False
 
 
 def _draw(context: Context) -> Callable[[str], SafeString]:
@@ -81,13 +77,13 @@ class _Renderer:
     """Renders pieces. `left` is the number of elements that the page may still have.
 
     Without its markup, a text can have matches of a redaction profile that the recorded text does not have (`a**@**b.org`).
-    `withholds_in` returns whether it has any; such a text is shown as it was recorded.
+    `withholds_in` returns whether it has any; such a text is shown as it was recorded. None: nothing is withheld.
     """
 
     draw: Callable[[str], SafeString]
     left: int
     images: str
-    withholds_in: Callable[[str], bool]
+    withholds_in: Callable[[str], bool] | None
 
     def all(self, several: Sequence[Piece]) -> SafeString:
         written: list[str] = []
@@ -113,7 +109,7 @@ class _Renderer:
     def prose(self, piece: Prose) -> str:
         text = piece.text
         found = markdown.as_html(safe_text.shown(text), self.draw, self.left)
-        if found is None or self.withholds_in(unescape(strip_tags(found[0]))):
+        if found is None or (self.withholds_in and self.withholds_in(unescape(strip_tags(found[0])))):
             return format_html('<pre class="text prose">{}</pre>', self.draw(text))
         html, elements = found
         self.left -= elements
@@ -121,7 +117,7 @@ class _Renderer:
 
     def terminal(self, piece: Terminal) -> str:
         text = "".join(each for each, _ in piece.runs)
-        if len(piece.runs) > self.left or self.withholds_in(text):
+        if len(piece.runs) > self.left or (self.withholds_in and self.withholds_in(text)):
             return self._plain(piece.text)
         self.left -= len(piece.runs)
         return format_html(

@@ -30,11 +30,11 @@ from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import sentence
 from timemachine.replay.runs.queries import (
+    newest_trials,
     replay_of,
     replays_of,
     step_of,
     step_rows,
-    trials_of,
     waits_for,
     waits_long,
 )
@@ -53,7 +53,6 @@ from timemachine.web.replays.views.continuations import form_to_go_on
 PARTS = ("estimate",)
 SHOWN_STEPS = 200
 SHOWN_REPLAYS = 20
-SHOWN_TRIALS = 20
 
 
 @form_view(OPERATOR)
@@ -271,7 +270,7 @@ def trial(request: HttpRequest, access: Access, id: str, sequence: int) -> HttpR
         answer=frozen.answer_of(action) if action.kind == "ask" else None,
         recorded_system_prompt=(action.parameters or {}).get("system_prompt"),
         usual_system_prompt="" if form.is_model_call else SYSTEM_PROMPT,
-        trials=trials_of(session, action.sequence)[:SHOWN_TRIALS],
+        trials=newest_trials(session, action.sequence),
     )
 
 

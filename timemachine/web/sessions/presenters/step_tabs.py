@@ -23,7 +23,7 @@ from timemachine.recording.timeline.state import StateMessage, state_at
 from timemachine.recording.timeline.step import FIRST_BYTES, Step
 from timemachine.recording.usage.queries import reasons_of
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
-from timemachine.replay.runs.queries import trials_of
+from timemachine.replay.runs.queries import newest_trials
 from timemachine.text.redaction.pure.marks import DELETED_TURN, OPENING_ERASED
 from timemachine.web.formatting import Excerpt, json_excerpt
 from timemachine.web.hits import frame_addresses
@@ -34,7 +34,6 @@ from timemachine.web.sessions.presenters.step_diff import Pin, step_diff
 from timemachine.web.sessions.presenters.steps import address_query
 from timemachine.web.sessions.presenters.supporting_passages import sources_of, supported_answer
 
-SHOWN_TRIALS: Final = 20
 SHOWN_BRANCHES: Final = 10
 
 
@@ -118,7 +117,7 @@ def _trials(session: Session, action: Action) -> dict[str, object]:
     if action.kind not in REPLAYED_KINDS:
         return {}
     return {
-        "trials": trials_of(session, action.sequence)[:SHOWN_TRIALS],
+        "trials": newest_trials(session, action.sequence),
         "tried_at": reverse("trial", args=[session.id, action.sequence]),
     }
 
