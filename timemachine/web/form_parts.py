@@ -34,7 +34,7 @@ class _Field(forms.BoundField):
 
     def build_widget_attrs(self, attrs: dict[str, Any], widget: forms.Widget | None = None) -> dict[str, Any]:
         built = super().build_widget_attrs(attrs, widget)
-        if getattr(self.form, "first_error", None) == self.name:
+        if getattr(self.form, "first_error", None) == self.name and not self.use_fieldset:
             built["autofocus"] = True
         return built
 
@@ -174,6 +174,19 @@ class ModelFields(forms.Form):
         field = self.fields["model"]
         cast("ModelPicker", field.widget).offer(models, self.models_id, listed=listed)
         field.help_text = " ".join(filter(None, [help_text, server_hints(models)]))
+
+    def offer_other_models(
+        self, choices: Sequence[Choice], recorded: str | None, *, estimating: bool = False
+    ) -> None:
+        """Offer these models instead of the recorded one. If none was recorded, one must be chosen, except for an estimate."""
+        if recorded:
+            self.offer_models(
+                choices, f"Leave it empty for the recorded model: {with_problem(recorded, choices)}"
+            )
+            return
+        self.offer_models(choices, "The model of this step was not recorded.")
+        self.fields["model"].required = not estimating
+        self.fields["model"].error_messages["required"] = "Choose a model."
 
     @property
     def chosen_model(self) -> str:

@@ -1,6 +1,8 @@
 """Form fields for retrieval settings, and for the prompt and parameters of a model call."""
 
-from typing import Any, Final, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, cast
 
 from django import forms
 
@@ -14,10 +16,18 @@ from timemachine.web.form_parts import Number, WholeNumber, area_field
 MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
 ADAPTIVE = [("", "As recorded"), ("yes", "Adaptive"), ("no", "Exactly top-k")]
 _EMPTY: Final = (None, "")
-KINDS = [
-    ("audit", "Audit: verify the frozen context"),
-    ("debug", "Debug: run retrieval again"),
+VERIFY, ASK, SEARCH = "verify", "ask", "search"
+_CHOICES: Final = [
+    (VERIFY, "Verify only"),
+    (ASK, "Ask another model with the same context"),
+    (SEARCH, "Search again"),
 ]
+_ABOUT: Final[Mapping[str, str]] = {
+    VERIFY: "Checks that every frozen passage and request is still what was recorded. No model is called.",
+    ASK: "Sends exactly what was recorded to a model you choose, and shows what its answers change.",
+    SEARCH: "Searches again with other settings and shows which passages come, go and move. The model is asked again too.",
+}
+_NO_CALL: Final = "This session has no ask or model call."
 MOMENTS = [("now", "Current"), ("recorded", "As it was at each step")]
 
 
@@ -138,10 +148,27 @@ class CallFields(forms.Form):
         }
 
 
-class SessionFields(RetrievalFields, CallFields):
-    """The options of a replay that fit any session; the form adds `reason` and `spend_limit_usd`, which it explains."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchChoice:
+    """One of the three kinds of replays, whether it is chosen, and why it cannot be."""
 
-    kind = forms.ChoiceField(label="Kind", choices=KINDS, widget=forms.RadioSelect, initial="audit")
+    value: str
+    title: str
+    about: str
+    chosen: bool
+    why_not: str | None
+
+
+class SessionFields(RetrievalFields, CallFields):
+    """The options of a replay that fit any session. Fields that do not belong to the choice have no effect.
+
+    The form adds `reason`, `spend_limit_usd` and the field `model_field`. While `estimating`, a missing model or reason is
+    no error.
+    """
+
+    model_field: ClassVar[str] = "model"
+    estimating: bool = False
+    kind = forms.ChoiceField(label="What to do", choices=_CHOICES, initial=VERIFY)
     skip_asks = forms.BooleanField(label="Skip asks", required=False)
     skip_finds = forms.BooleanField(label="Skip finds", required=False)
     skip_calls = forms.BooleanField(label="Skip model calls", required=False)
@@ -158,10 +185,57 @@ class SessionFields(RetrievalFields, CallFields):
         help_text="At most this many of the steps, always the same ones of a session.",
     )
 
+    def clean(self) -> dict[str, Any]:
+        """Forget what does not belong to the choice, and demand what it needs."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        kind = data.get("kind")
+        unused = {
+            VERIFY: (
+                self.model_field,
+                "spend_limit_usd",
+                *CallFields.base_fields,
+                *RetrievalFields.base_fields,
+            ),
+            ASK: tuple(RetrievalFields.base_fields),
+        }
+        for name in unused.get(str(kind), ()):
+            self.errors.pop(name, None)
+            data[name] = cast("Any", self.fields[name]).to_python("")
+        if not self.estimating and self.lacks_model:
+            self.add_error(self.model_field, "Choose a model.")
+        if not self.estimating and kind in (VERIFY, ASK) and not data.get("reason", "").strip():
+            self.add_error("reason", "An audit needs a reason. Say in a sentence why you make it.")
+        return data
+
+    def choices(self, *, calls: bool = True) -> list[LaunchChoice]:
+        """Return the three choices; `calls` says whether the session has an ask or a model call."""
+        return [
+            LaunchChoice(
+                value=value,
+                title=title,
+                about=_ABOUT[value],
+                chosen=self["kind"].value() == value,
+                why_not=_NO_CALL if value == ASK and not calls else None,
+            )
+            for value, title in _CHOICES
+        ]
+
     @property
     def is_audit(self) -> bool:
         """Return whether the frozen context is used, and nothing searched again."""
-        return bool(self.cleaned_data["kind"] == "audit")
+        return bool(self.cleaned_data["kind"] != SEARCH)
+
+    @property
+    def lacks_model(self) -> bool:
+        """Return whether another model is to be asked and none is chosen yet."""
+        data = self.cleaned_data
+        return data.get("kind") == ASK and not (data.get(self.model_field) or "").strip()
+
+    @property
+    def more_is_open(self) -> bool:
+        """Return whether one of the options that choose single steps or limit the spending is set or has an error."""
+        names = ("skip_asks", "skip_finds", "skip_calls", "only", "sample", "spend_limit_usd")
+        return any(self[name].value() or self[name].errors for name in names)
 
     def session_options(self) -> SessionOptions:
         """The options that were chosen; those of retrieval belong to a debug replay."""
@@ -169,7 +243,7 @@ class SessionFields(RetrievalFields, CallFields):
         audit = self.is_audit
         return SessionOptions(
             audit=audit,
-            reason=data["reason"].strip() or None,
+            reason=data["reason"].strip() or ("estimate" if self.estimating else None),
             **self.call_options(),
             skip_asks=data["skip_asks"],
             skip_finds=data["skip_finds"],

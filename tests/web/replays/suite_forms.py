@@ -13,7 +13,7 @@ def suite_form(*sessions: Session, **more: str | list[str]) -> dict[str, str | l
     form: dict[str, str | list[str]] = {
         "name": "Nächtlich ☾",
         "sessions": [str(each.id) for each in sessions],
-        "kind": "audit",
+        "kind": "ask",
         "models": ONE,
         "reason": "Regression",
         "repeat": "weekly",

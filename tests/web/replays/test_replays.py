@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from tests.builders import QUESTIONS, recorded_session, replayed
 from tests.web.people import browser_of
@@ -15,7 +16,7 @@ from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.replay.runs.commands import cancel, launch
-from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.worker import work
 
@@ -311,3 +312,19 @@ def test_a_queued_replay_says_what_it_waits_for(browser: Client, session: Sessio
         Replay.objects.filter(pk=each.pk).update(created_at=now() - timedelta(seconds=seconds))
     assert "No worker has taken it yet. Check that" in page(browser, f"/replays/{first.id}/")
     assert "It waits for 1 replay launched before it." in page(browser, f"/replays/{second.id}/")
+
+
+def test_a_replay_says_that_its_provider_has_no_free_call(
+    browser: Client, session: Session, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 1
+    first, second = launch(session, AUDIT, by="test"), launch(session, AUDIT, by="test")
+    Replay.objects.update(status="running")
+    ReplayStep.objects.filter(replay=second).update(provider="openai")
+    assert "at the same time" not in page(browser, f"/replays/{second.id}/")
+    taken = first.steps.earliest("sequence")
+    leased = {"lease_token": uuid7(), "lease_until": now() + timedelta(minutes=1)}
+    ReplayStep.objects.filter(pk=taken.pk).update(status="running", provider="openai", **leased)
+    live = {"HX-Request": "true", "HX-Target": "progress"}
+    polled = browser.get(f"/replays/{second.id}/?rev={second.revision}", headers=live)
+    assert "openai gets at most 1 call at the same time (MODEL_CALLS_AT_ONCE)." in polled.text

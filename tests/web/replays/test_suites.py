@@ -82,9 +82,10 @@ def test_an_invalid_value_is_reported_at_its_field(browser: Client, session: Ses
         ({"others": "nobody"}, "others", "no session"),
         ({"reason": " "}, "reason", "needs a reason"),
         ({"models": f"{ONE} {ONE}"}, "models", "each once"),
+        ({"models": ""}, "models", "Choose a model."),
         ({"fail_on": "rain"}, "fail_on", "not &#x27;rain&#x27;"),
         (
-            {"kind": "debug", "search_mode": "lexical", "embedding_model": "x"},
+            {"kind": "search", "search_mode": "lexical", "embedding_model": "x"},
             "embedding_model",
             "cannot be used with",
         ),
@@ -106,7 +107,7 @@ def test_the_edit_form_is_prefilled_and_saving_it_changes_nothing(browser: Clien
             {"match_tag": "regression", "match_agent": "desk", "match_most": "7"},
             {
                 "repeat": "daily",
-                "kind": "debug",
+                "kind": "search",
                 "models": "",
                 "adaptive": "no",
                 "top_k": "3",
@@ -161,16 +162,16 @@ def test_the_form_estimates_a_run_without_saving_anything(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
     options = {"estimate": "1", "models": f"{ONE}, openai:gpt-4o-mini", "match_q": "s"}
     sent = browser.post("/suites/new/", suite_form(session, **options))
-    shown = " ".join(re.sub(r"<[^>]+>", "", sent.text).split())
-    assert f"{ONE}: 6 calls, $0" in shown
-    assert "openai:gpt-4o-mini: 6 calls, $0.00" in shown
+    shown = " ".join(re.sub(r"<[^>]+>", " ", sent.text).split())
+    assert "Steps 16 Model calls 12 Tokens" in shown
+    assert f"{ONE} $0 openai:gpt-4o-mini $0.00" in shown
     assert not Suite.objects.exists()
     suite = made(program(project), "s1", use_models=["openai:gpt-4o-mini"])
     (estimate,) = program(project).post("/suites/nightly/runs/estimate").json()["estimates"]
     assert (estimate["calls"], estimate["unknown_cost_calls"], estimate["cost_usd"] > 0) == (3, 0, True)
-    checked = suite_form(session, estimate="1", models="")
+    checked = suite_form(session, estimate="1", kind="verify", name="")
     sent = browser.post(f"/suites/{suite['id']}/edit/", checked)
-    assert "no model is called" in sent.text
+    assert "Model calls none Cost $0" in " ".join(re.sub(r"<[^>]+>", " ", sent.text).split())
     assert Suite.objects.get().name == "nightly"
     assert browser.post("/suites/new/", suite_form(estimate="1")).status_code == 422
 

@@ -12,9 +12,10 @@ from timemachine.replay.comparison.judge_calls import MATERIAL, TOKENS_OF_AN_OPI
 from timemachine.replay.comparison.judge_queue import remaining_cells
 from timemachine.replay.comparison.judge_schemas import JudgeEstimateOut
 from timemachine.replay.comparison.models import Comparison
-from timemachine.replay.runs import frozen
-from timemachine.replay.runs.estimate import estimate_replays, tokens_of
+from timemachine.replay.runs import estimate, frozen
+from timemachine.replay.runs.estimate import tokens_of
 from timemachine.replay.runs.models import ReplayStep
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.schemas import EstimateOut
 
 _READ_TOGETHER: Final = 50
@@ -22,8 +23,16 @@ _READ_TOGETHER: Final = 50
 
 def estimates(plan: Plan) -> list[EstimateOut]:
     """Return an estimate for each variant of a checked plan, in order. The numbers cover all runs."""
-    options = [arm.options(reason=plan.reason or "", spend_limit_usd=None) for arm in plan.arms]
-    return estimate_replays(plan.sessions, options, runs=len(plan.runs))
+    return estimate.estimate_replays(plan.sessions, _options(plan), runs=len(plan.runs))
+
+
+def quick_estimates(plan: Plan) -> tuple[list[EstimateOut], int]:
+    """Return what `estimates` returns, and of how many steps one was read for it."""
+    return estimate.quick_estimates(plan.sessions, _options(plan), runs=len(plan.runs))
+
+
+def _options(plan: Plan) -> list[ReplayOptions]:
+    return [arm.options(reason=plan.reason or "", spend_limit_usd=None) for arm in plan.arms]
 
 
 def judge_estimate(comparison: Comparison, use_model: str, step: int | None = None) -> JudgeEstimateOut:

@@ -76,6 +76,20 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
     that cannot be sent to the model, for a spend limit without a price, and for a repeatable tool without results; `Unavailable` for a model that cannot be
     used here; `Conflict` if that id belongs to a different replay.
     """
+    action, resolved = checked(session, options)
+    with transaction.atomic():
+        id_ = replay_id or uuid7()
+        lock_until_commit(f"continuation {id_}")  # the same form can be sent twice at the same time
+        earlier = Replay.objects.filter(id=id_).first()
+        if earlier is None:
+            return _stored(id_, session, action, resolved, by=by)
+    if earlier.session_id != session.id or ReplayOptions(**earlier.options) != resolved:
+        raise form_used("replay")
+    return earlier
+
+
+def checked(session: Session, options: ReplayOptions) -> tuple[Action, ReplayOptions]:
+    """Return the model call to continue, and the options with the resolved model. Raises what `launch` raises, except `Conflict`."""
     replay_options.check(options)
     check_length(session)
     action = call_to_continue(session, options.continue_from or 0)
@@ -89,15 +103,7 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
     resolved = options.model_copy(update={"use_model": str(model)})
     _check_request(action, resolved, model)
     check_repeatable(action, resolved)
-    with transaction.atomic():
-        id_ = replay_id or uuid7()
-        lock_until_commit(f"continuation {id_}")  # the same form can be sent twice at the same time
-        earlier = Replay.objects.filter(id=id_).first()
-        if earlier is None:
-            return _stored(id_, session, action, resolved, by=by)
-    if earlier.session_id != session.id or ReplayOptions(**earlier.options) != resolved:
-        raise form_used("replay")
-    return earlier
+    return action, resolved
 
 
 def _check_request(action: Action, options: ReplayOptions, model: ModelName) -> None:

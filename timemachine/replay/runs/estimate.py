@@ -1,9 +1,12 @@
 """The estimated cost of a replay and of a single call, at current prices. An estimate lists what it leaves out."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
+
+from django.db.models import Count
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.unknown_prices import by_frequency, reason_of
@@ -28,9 +31,11 @@ TOKENS_OF_AN_ANSWER: Final = 500
 _SPREAD: Final = 2
 """The range of an estimate: from answers half as long as expected to answers twice as long, if no limit is set."""
 _READ_FOR_AN_ESTIMATE: Final = 2_000
+_READ_OF_EACH_SESSION: Final = 100
 _PRIMES: Final = (3, 7, 13, 29, 61, 127, 257, 509, 1_021)
 """Of so many steps one is read. Agents work in rounds of a few steps, which have none of these as a factor."""
 _COUNTED: Final = ("input_tokens", "output_tokens", "cached", "cached_from")
+_SUMMED: Final = tuple(name for name in EstimateOut.model_fields if name not in ("model", "unknown_reasons"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,15 +117,65 @@ def quick_estimate(session: Session, options: ReplayOptions) -> tuple[EstimateOu
     `estimate_launch` raises.
     """
     kinds = Action.objects.filter(session=session, kind__in=REPLAYED_KINDS)
-    there = kinds.count()
-    if there <= _READ_FOR_AN_ESTIMATE or options.only is not None or options.sample is not None:
+    every = _every(kinds.count(), _READ_FOR_AN_ESTIMATE)
+    if every == 1 or options.only is not None or options.sample is not None:
         return estimate_launch(session, [options])[0], 1
-    every = next(each for each in _PRIMES if there <= each * _READ_FOR_AN_ESTIMATE or each == _PRIMES[-1])
     found = list(replayable_in([session], also=_COUNTED, every=every))
     if not chosen(session, found[0][1], options):
         return estimate_launch(session, [options])[0], 1
     Planner(session.project_id).plan(session, options, found[0][1])
     return _estimates(found, [options], every)[0], every
+
+
+def quick_estimates(
+    sessions: Sequence[Session], options_list: Sequence[ReplayOptions], *, runs: int = 1
+) -> tuple[list[EstimateOut], int]:
+    """Return what `estimate_replays` returns, and of how many steps of the longest session one was read for it: 1 if all were."""
+    for options in options_list:
+        check_template(options.prompt_template or TEMPLATE)
+    there = Action.objects.filter(session__in=sessions, kind__in=REPLAYED_KINDS).order_by()
+    counts = dict(there.values_list("session").annotate(Count("id")))
+    most = max(_READ_FOR_AN_ESTIMATE // max(len(sessions), 1), _READ_OF_EACH_SESSION)
+    single_steps = any(each.only is not None or each.sample is not None for each in options_list)
+    groups: dict[int, list[Session]] = defaultdict(list)
+    for session in sessions:
+        groups[1 if single_steps else _every(counts.get(session.id, 0), most)].append(session)
+    parts = [
+        _estimates(list(replayable_in(of_group, also=_COUNTED, every=every)), options_list, runs * every)
+        for every, of_group in (groups or {1: []}).items()
+    ]
+    return [total_of(each) for each in zip(*parts, strict=True)], max(groups, default=1)
+
+
+def estimate_steps(session: Session, actions: Sequence[Action], options: ReplayOptions) -> EstimateOut:
+    """Return the estimated cost of repeating these of the session's actions. Raises what `estimate_replays` raises."""
+    check_template(options.prompt_template or TEMPLATE)
+    found = [(session, actions)]
+    model = _models([session], [options])[0]
+    return _estimate(_Steps(sessions=found, calls=_calls_in(found)), actions, options, model, 1)
+
+
+def total_of(estimates: Sequence[EstimateOut]) -> EstimateOut:
+    """Return the sum of one or more estimates; its model is None unless all have the same."""
+    models = {each.model for each in estimates}
+    reasons = [reason for each in estimates for reason in each.unknown_reasons.items()]
+    sums = {name: sum(getattr(each, name) for each in estimates) for name in _SUMMED}
+    return EstimateOut.model_construct(
+        model=models.pop() if len(models) == 1 else None, unknown_reasons=by_frequency(reasons), **sums
+    )
+
+
+def without_calls(steps: int) -> EstimateOut:
+    """Return the estimate of repeating steps without calling a model."""
+    nothing = dict.fromkeys(_SUMMED, 0)
+    return EstimateOut(**nothing | {"model": None, "steps": steps, "unknown_reasons": {}})
+
+
+def _every(steps: int, most: int) -> int:
+    """Return of how many of the steps one is read, so that about `most` are."""
+    if steps <= most:
+        return 1
+    return next(each for each in _PRIMES if steps <= each * most or each == _PRIMES[-1])
 
 
 def _estimates(
@@ -130,7 +185,8 @@ def _estimates(
     calling = any(not options.audit or model for options, model in zip(options_list, models, strict=True))
     steps = _Steps(sessions=found, calls=_calls_in(found) if calling else {})
     return [
-        _estimate(steps, options, model, runs) for options, model in zip(options_list, models, strict=True)
+        _estimate(steps, steps.chosen(options), options, model, runs)
+        for options, model in zip(options_list, models, strict=True)
     ]
 
 
@@ -140,9 +196,10 @@ def _models(sessions: Sequence[Session], options_list: Sequence[ReplayOptions]) 
     return [usable.get(options.use_model or "") for options in options_list]
 
 
-def _estimate(found: _Steps, options: ReplayOptions, model: ModelName | None, runs: int) -> EstimateOut:
+def _estimate(
+    found: _Steps, steps: Sequence[Action], options: ReplayOptions, model: ModelName | None, runs: int
+) -> EstimateOut:
     nobody = options.audit and model is None
-    steps = found.chosen(options)
     calls = [
         found.calls[step.id]
         for step in steps

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import (
     Count,
     F,
@@ -57,8 +58,10 @@ class Progress:
 
 
 def waits_for(replay: Replay) -> str | None:
-    """Return what a queued replay waits for, as a sentence; None if it is not queued or was queued a moment ago."""
-    if not waits_long(replay):
+    """Return what a replay waits for, as a sentence; None if it does not wait or was queued a moment ago."""
+    if replay.status == "running":
+        return _waits_for_provider(replay)
+    if replay.status != "queued" or now() - replay.created_at < _TAKEN_WITHIN:
         return None
     earlier = Replay.objects.filter(
         project=replay.project_id, status__in=OPEN_REPLAY_STATUSES, created_at__lt=replay.created_at
@@ -70,9 +73,18 @@ def waits_for(replay: Replay) -> str | None:
     return "No worker has taken it yet. Check that a worker is running."
 
 
-def waits_long(replay: Replay) -> bool:
-    """Return whether a replay has been queued for longer than a worker needs to take it."""
-    return replay.status == "queued" and now() - replay.created_at > _TAKEN_WITHIN
+def _waits_for_provider(replay: Replay) -> str | None:
+    """Return which providers have no free call for this replay, None if one has or a step of it is running."""
+    running = ReplayStep.objects.filter(status="running", lease_until__gte=now())
+    waiting = set(replay.steps.filter(status="waiting").values_list("provider", flat=True).distinct())
+    if not waiting or None in waiting or running.filter(replay=replay).exists():
+        return None
+    calls = running.filter(provider__in=waiting).order_by().values_list("provider").annotate(Count("id"))
+    if any(dict(calls).get(provider, 0) < settings.MODEL_CALLS_AT_ONCE for provider in waiting):
+        return None
+    most = counted(settings.MODEL_CALLS_AT_ONCE, "call")
+    names = " and ".join(sorted(map(str, waiting)))
+    return f"It waits for other replays: {names} gets at most {most} at the same time (MODEL_CALLS_AT_ONCE)."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

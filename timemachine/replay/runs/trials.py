@@ -58,6 +58,12 @@ def try_step(session: Session, options: ReplayOptions, *, by: str, replay_id: UU
     Raises: `InvalidInput` for options that cannot be changed, `NotFound` for a missing step or frame, and
     what `launch` raises.
     """
+    _, complete = checked(session, options)
+    return commands.launch(session, complete, by=by, replay_id=replay_id)
+
+
+def checked(session: Session, options: ReplayOptions) -> tuple[Action, ReplayOptions]:
+    """Return the step to try and the complete options of its trial. Raises `InvalidInput` and `NotFound` as `try_step` does."""
     replay_options.check(options)
     action = step_to_try(session, options.step or 0)
     complete = options.model_copy(update={"as_of": options.as_of or "recorded"})
@@ -67,7 +73,7 @@ def try_step(session: Session, options: ReplayOptions, *, by: str, replay_id: UU
         _check_call(action, options)
     else:
         _check_ask(action, complete)
-    return commands.launch(session, complete, by=by, replay_id=replay_id)
+    return action, complete
 
 
 def step_to_try(session: Session, sequence: int) -> Action:

@@ -19,10 +19,10 @@ from timemachine.memory.search.sessions import SessionQuery, sessions_matching
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import HAPPENED_HERE
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
-from timemachine.replay.runs.estimate import estimate_replays
+from timemachine.replay.runs.estimate import estimate_replays, quick_estimates
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
-from timemachine.replay.runs.pure.options import SessionOptions
+from timemachine.replay.runs.pure.options import ReplayOptions, SessionOptions
 from timemachine.replay.runs.pure.summary import FirstDivergence, StepTotals
 from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.runs.tallies import counts_by, first_divergences, most_frequent_failures
@@ -266,22 +266,21 @@ def revision_of(run: SuiteRun) -> str:
     return f"{run.status}-{worked['number']}-{worked['total'] or 0}"
 
 
-def estimates(project: Project, plan: SuitePlan) -> list[EstimateOut]:
-    """Return an estimate for each model of the plan, over its sessions and those that match now. Raises what `commands.create` raises."""
+def estimates(project: Project, plan: SuitePlan) -> tuple[list[EstimateOut], int]:
+    """Return an estimate for each model of the plan, over its sessions and those that match now, and of how many steps one was
+    read for it. Raises what `commands.create` raises."""
     plan = checked(project, plan)
     matched = [] if plan.matching is None else sessions_matched(project, plan.matching)
     sessions = {each.id: each for each in [*(plan.sessions or ()), *matched]}
-    return _estimated(list(sessions.values()), plan)
+    return quick_estimates(list(sessions.values()), _options_list(plan))
 
 
 def estimates_of(suite: Suite) -> list[EstimateOut]:
     """Return an estimate for each model of the suite as it is now. Raises `InvalidInput` and `Unavailable`."""
     plan = plan_of(suite)
     sessions = [each for _, each in sessions_to_run(suite) if each is not None]
-    return _estimated(sessions, plan)
+    return estimate_replays(sessions, _options_list(plan))
 
 
-def _estimated(sessions: Sequence[Session], plan: SuitePlan) -> list[EstimateOut]:
-    return estimate_replays(
-        sessions, [plan.options.with_model(each) for each in models_to_ask(plan.use_models)]
-    )
+def _options_list(plan: SuitePlan) -> list[ReplayOptions]:
+    return [plan.options.with_model(each) for each in models_to_ask(plan.use_models)]

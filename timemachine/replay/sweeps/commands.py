@@ -17,7 +17,7 @@ from timemachine.replay.runs.commands import form_used
 from timemachine.replay.runs.plan import steps_in
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.sweeps.models import TERMINAL_ROW_STATUSES, Sweep, SweepRow
-from timemachine.replay.sweeps.pure.grid import Grid, check_size, settings_of
+from timemachine.replay.sweeps.pure.grid import Grid, Setting, check_size, settings_of
 
 
 def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = None) -> Sweep:
@@ -28,15 +28,7 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
     Raises: `InvalidInput` for an invalid grid, a model without vectors, a session without a collection, or
     too many finds; `Conflict` if that id belongs to a different sweep.
     """
-    collection = session.collection
-    if collection is None:
-        raise InvalidInput("The session has no collection to search in.", code="collection_needed")
-    models = grid.embedding_models or (collection.embedding_model,)
-    whole = grid.model_copy(
-        update={"embedding_models": [stored_model_name(collection, name) for name in models]}
-    )
-    chosen, steps = settings_of(whole), steps_in(session, ReplayOptions(skip_calls=True))
-    check_size(len(chosen), len(steps))
+    whole, chosen, steps = planned(session, grid)
     facts = {
         "project_id": session.project_id,
         "session": session,
@@ -57,6 +49,20 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
         elif sweep.session_id != session.id or sweep.grid != facts["grid"]:
             raise form_used("sweep")
     return sweep
+
+
+def planned(session: Session, grid: Grid) -> tuple[Grid, list[Setting], list[int]]:
+    """Return the complete grid, its settings, and the steps to measure them at. Raises `InvalidInput` as `launch` does."""
+    collection = session.collection
+    if collection is None:
+        raise InvalidInput("The session has no collection to search in.", code="collection_needed")
+    models = grid.embedding_models or (collection.embedding_model,)
+    whole = grid.model_copy(
+        update={"embedding_models": [stored_model_name(collection, name) for name in models]}
+    )
+    chosen, steps = settings_of(whole), steps_in(session, ReplayOptions(skip_calls=True))
+    check_size(len(chosen), len(steps))
+    return whole, chosen, steps
 
 
 @transaction.atomic

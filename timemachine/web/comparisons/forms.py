@@ -13,7 +13,7 @@ from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import sessions_named
 from timemachine.replay.comparison.commands import LONGEST_NOTE, Plan
 from timemachine.replay.comparison.models import WITHDRAWN, CellMark
-from timemachine.replay.comparison.pure.variants import MOST_ARMS, MOST_REPEATS, Variant
+from timemachine.replay.comparison.pure.variants import FEWEST_ARMS, MOST_ARMS, MOST_REPEATS, Variant
 from timemachine.web.form_parts import ModelFields, Number, RecordForm, SentOnce, WholeNumber, area_field
 from timemachine.web.option_fields import CallFields
 
@@ -27,15 +27,24 @@ MARK_WORDS: Final = [
 TAKE_BACK: Final = (WITHDRAWN, "Remove my rating")
 ABOUT_CELLS: Final = ("nothing_to_judge", "too_many_cells")
 LONGEST_MODEL: Final = 200
+_ABOVE_THE_ARMS: Final = ("sessions", "others")
 
 
-class VariantForm(ModelFields, CallFields):
-    """One variant; ignored if it has no model."""
+class VariantForm(RecordForm, ModelFields, CallFields):
+    """One variant of a comparison; ignored if it has no model."""
 
-    def __init__(self, choices: tuple[Choice, ...], number: int, data: Any = None) -> None:
-        super().__init__(data, label_suffix="", prefix=f"arm{number}")
+    def __init__(
+        self, of: "ComparisonForm", choices: tuple[Choice, ...], number: int, data: Any = None
+    ) -> None:
+        super().__init__(data, prefix=f"arm{number}")
+        self._of = of
         self.number = number
         self.offer_models(choices, listed=number == 1)
+
+    @property
+    def first_error(self) -> str | None:
+        """Return the name of the field that gets the focus."""
+        return super().first_error if self._of.wrong_arm is self else None
 
     def variant(self) -> Variant | None:
         """Return the chosen variant; None if it has no model."""
@@ -84,13 +93,20 @@ class ComparisonForm(SentOnce):
     )
 
     def __init__(
-        self, choices: tuple[Choice, ...], offered: Sequence[Session], data: Any = None, **more: Any
+        self,
+        choices: tuple[Choice, ...],
+        offered: Sequence[Session],
+        data: Any = None,
+        *,
+        estimating: bool = False,
+        **more: Any,
     ) -> None:
         super().__init__(data, **more)
+        self._estimating = estimating
         field = cast("forms.MultipleChoiceField", self.fields["sessions"])
         field.choices = [(str(each.id), each) for each in offered]
         self.offered = offered
-        self.arms = [VariantForm(choices, number, data) for number in range(1, MOST_ARMS + 1)]
+        self.arms = [VariantForm(self, choices, number, data) for number in range(1, MOST_ARMS + 1)]
 
     def is_valid(self) -> bool:
         """Return whether the form and each of its variants are valid."""
@@ -99,10 +115,40 @@ class ComparisonForm(SentOnce):
     def full_clean(self) -> None:
         """Validate the form; errors of variants are also listed above the form."""
         super().full_clean()
+        if self.is_bound and not self._estimating:
+            self._demand_variants()
         for form in self.arms:
             for name, errors in form.errors.items():
                 label = form.fields[name].label
                 self.add_error(None, [f"Variant {form.number}, {label}: {each}" for each in errors])
+
+    def clean(self) -> dict[str, Any]:
+        """Demand a session and a reason, except for an estimate."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self._estimating and not (data.get("sessions") or data.get("others")):
+            self.add_error("sessions", "Choose at least one session to compare.")
+        if not self._estimating and not data.get("reason", "").strip():
+            self.add_error("reason", "A comparison needs a reason. Say in a sentence why you make it.")
+        return data
+
+    def _demand_variants(self) -> None:
+        empty = [form for form in self.arms if not form.errors and not form.chosen_model]
+        if len(self.arms) - len(empty) < FEWEST_ARMS:
+            empty[0].add_error(
+                "model", f"A comparison needs {FEWEST_ARMS} to {MOST_ARMS} variants. Choose a model."
+            )
+
+    @property
+    def wrong_arm(self) -> VariantForm | None:
+        """Return the variant that gets the focus: the first with an error, unless a field above has one."""
+        if super().first_error in _ABOVE_THE_ARMS:
+            return None
+        return next((form for form in self.arms if form.errors), None)
+
+    @property
+    def first_error(self) -> str | None:
+        """Return the name of the field that gets the focus; `arms` if it is one of a variant."""
+        return "arms" if self.wrong_arm else super().first_error
 
     @property
     def chosen_sessions(self) -> Iterable[str]:

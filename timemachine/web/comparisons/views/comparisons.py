@@ -19,7 +19,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 from timemachine.recording.sessions.queries import HAPPENED_HERE, NEWEST_FIRST
 from timemachine.replay.comparison import commands, queries
-from timemachine.replay.comparison.estimate import estimates, judge_estimate
+from timemachine.replay.comparison.estimate import judge_estimate, quick_estimates
 from timemachine.replay.comparison.export import FORMS, file_of
 from timemachine.replay.comparison.groups import groups_of
 from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges, judged_cells
@@ -32,6 +32,7 @@ from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.comparisons import forms
 from timemachine.web.comparisons.presenters.findings import figures, shown_groups
 from timemachine.web.comparisons.presenters.matrix import AskFilter, ask_filter, column_names
+from timemachine.web.estimates import Estimate, estimate_alone, is_estimating
 from timemachine.web.form_parts import sent
 from timemachine.web.http import first_rows, is_unchanged, page, see_other
 from timemachine.web.replays.presenters.side_by_side import side_by_side
@@ -60,17 +61,18 @@ def comparisons(request: HttpRequest, access: Access) -> HttpResponse:
 @form_view(OPERATOR)
 def launch(request: HttpRequest, access: Access) -> HttpResponse:
     """`/comparisons/new/`: the form; `session` selects one. POST launches, or with `estimate` shows the cost."""
-    data = sent(request)
+    data, estimating = sent(request), is_estimating(request)
     chosen = (data or request.GET).getlist("sessions" if data else "session")
     form = forms.ComparisonForm(
         model_choices(access.project.id),
         _offered(access.project, chosen),
         data,
+        estimating=estimating,
         initial={"sessions": chosen},
     )
-    if "estimate" in request.POST:
-        found = form.run(lambda: estimates(commands.checked(access.project, form.plan(access.project))))
-        return _form(request, form, estimated=found)
+    if estimating:
+        estimated = form.run(lambda: _estimate(access.project, form))
+        return estimate_alone(request, form, estimated) or _form(request, form, estimated=estimated)
     made = form.run(
         lambda: commands.create(
             access.project,
@@ -242,7 +244,14 @@ def _judging(
     return context
 
 
-def _form(request: HttpRequest, form: forms.ComparisonForm, *, estimated: object = None) -> HttpResponse:
+def _estimate(project: Project, form: forms.ComparisonForm) -> Estimate:
+    found, every = quick_estimates(commands.checked(project, form.plan(project)))
+    return Estimate(found=found, every=every)
+
+
+def _form(
+    request: HttpRequest, form: forms.ComparisonForm, *, estimated: Estimate | None = None
+) -> HttpResponse:
     return page(
         request,
         "comparisons/launch.html",

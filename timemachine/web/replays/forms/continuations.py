@@ -21,7 +21,6 @@ from timemachine.web.form_parts import (
     WholeNumber,
     area_field,
     line_field,
-    with_problem,
 )
 
 _NO_RESULT: Final = "Write the result, or tick that it is empty."
@@ -82,12 +81,12 @@ class ContinueForm(SentOnce, ModelFields):
     )
     reason = area_field("Reason", "Stored with the continuation.")
 
-    def __init__(self, choices: tuple[Choice, ...], action: Action, data: Any = None) -> None:
+    def __init__(
+        self, choices: tuple[Choice, ...], action: Action, data: Any = None, *, estimating: bool = False
+    ) -> None:
         super().__init__(data)
         self._action = action
-        self.offer_models(
-            choices, f"Leave it empty for the recorded model: {with_problem(action.model, choices)}"
-        )
+        self.offer_other_models(choices, action.model, estimating=estimating)
 
     def options(self) -> ReplayOptions:
         """Return the options. Raises `InvalidInput` for messages that are not a JSON list."""

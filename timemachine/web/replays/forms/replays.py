@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, cast
 
 from django import forms
@@ -27,9 +26,8 @@ from timemachine.web.form_parts import (
     SentOnce,
     WholeNumber,
     area_field,
-    with_problem,
 )
-from timemachine.web.option_fields import CallFields, RetrievalFields, SessionFields
+from timemachine.web.option_fields import SEARCH, VERIFY, CallFields, RetrievalFields, SessionFields
 from timemachine.web.template_library import register
 
 PLACES: Final = {
@@ -42,20 +40,7 @@ PLACES: Final = {
     "unknown_filter": "only",
 }
 
-VERIFY, ASK, SEARCH = "verify", "ask", "search"
-_CHOICES: Final = [
-    (VERIFY, "Verify only"),
-    (ASK, "Ask another model with the same context"),
-    (SEARCH, "Search again"),
-]
-_ABOUT: Final[Mapping[str, str]] = {
-    VERIFY: "Checks that every frozen passage and request is still what was recorded. No model is called.",
-    ASK: "Sends exactly what was recorded to a model you choose, and shows what its answers change.",
-    SEARCH: "Searches again with other settings and shows which passages come, go and move. The model is asked again too.",
-}
 _OF_KINDS: Final = {"audit": VERIFY, "debug": SEARCH}
-_AUDITS: Final = (VERIFY, ASK)
-_NO_CALL: Final = "This session has no ask or model call."
 _SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model", "step", "continue_from"}
 _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
     ("skip_asks", True): ("Asks", "left out"),
@@ -110,22 +95,10 @@ def written_frames(names: Sequence[int | str]) -> str:
     return ", ".join(f"#{name}" if isinstance(name, int) else name for name in names)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchChoice:
-    """One of the three kinds of replays, whether it is chosen, and why it cannot be."""
-
-    value: str
-    title: str
-    about: str
-    chosen: bool
-    why_not: str | None
-
-
 class ReplayForm(SentOnce, ModelFields, SessionFields):
-    """Launch a replay; the same rules as in the API. Fields that do not belong to the choice have no effect."""
+    """Launch a replay; the same rules as in the API."""
 
     places: ClassVar[Mapping[str, str]] = PLACES
-    kind = forms.ChoiceField(label="What to do", choices=_CHOICES, initial=VERIFY)
     reason = area_field("Reason", "Stored with the replay. Required unless you search again.")
     from_sequence = WholeNumber(label="From step", required=False, min_value=1)
     through_sequence = WholeNumber(label="Through step", required=False, min_value=1)
@@ -145,67 +118,18 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
         estimating: bool = False,
         **more: Any,
     ) -> None:
-        """Initialise the form. With `estimating`, a missing model or reason is no error."""
         super().__init__(data, **more)
         self.initial["kind"] = _OF_KINDS.get(str(self.initial.get("kind")), VERIFY)
-        self._estimating = estimating
+        self.estimating = estimating
         self.offer_models(choices)
         self.fields["from_sequence"].widget.attrs |= {"placeholder": "1"}
         self.fields["through_sequence"].widget.attrs |= {"placeholder": str(session.last_sequence)}
         self.offer_embedding_models(session)
 
-    def clean(self) -> dict[str, Any]:
-        """Forget what does not belong to the choice, and demand what it needs."""
-        data: dict[str, Any] = super().clean() or self.cleaned_data
-        kind = data.get("kind")
-        unused = {
-            VERIFY: ("model", "spend_limit_usd", *CallFields.base_fields, *RetrievalFields.base_fields),
-            ASK: tuple(RetrievalFields.base_fields),
-        }
-        for name in unused.get(str(kind), ()):
-            self.errors.pop(name, None)
-            data[name] = cast("Any", self.fields[name]).to_python("")
-        if not self._estimating and kind == ASK and not data.get("model"):
-            self.add_error("model", "Choose a model.")
-        if not self._estimating and kind in _AUDITS and not data.get("reason", "").strip():
-            self.add_error("reason", "An audit needs a reason. Say in a sentence why you make it.")
-        return data
-
-    def choices(self, *, calls: bool) -> list[LaunchChoice]:
-        """Return the three choices; `calls` says whether the session has an ask or a model call."""
-        return [
-            LaunchChoice(
-                value=value,
-                title=title,
-                about=_ABOUT[value],
-                chosen=self["kind"].value() == value,
-                why_not=_NO_CALL if value == ASK and not calls else None,
-            )
-            for value, title in _CHOICES
-        ]
-
-    @property
-    def is_audit(self) -> bool:
-        return bool(self.cleaned_data["kind"] != SEARCH)
-
-    @property
-    def lacks_model(self) -> bool:
-        """Return whether another model is to be asked and none is chosen yet."""
-        return bool(self.cleaned_data["kind"] == ASK and not self.chosen_model)
-
-    @property
-    def more_is_open(self) -> bool:
-        """Return whether one of the options that choose single steps or limit the spending is set or has an error."""
-        names = ("skip_asks", "skip_finds", "skip_calls", "only", "sample", "spend_limit_usd")
-        return any(self[name].value() or self[name].errors for name in names)
-
     def options(self) -> ReplayOptions:
         data = self.cleaned_data
-        chosen = dict(self.session_options())
-        if self._estimating and not chosen["reason"]:
-            chosen["reason"] = "estimate"
         return ReplayOptions(
-            **chosen,
+            **dict(self.session_options()),
             use_model=self.chosen_model or None,
             after_sequence=(data["from_sequence"] or 1) - 1 or None,
             through_sequence=data["through_sequence"],
@@ -224,16 +148,16 @@ class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
     )
     as_of = forms.ChoiceField(label="Collection", choices=MOMENTS, required=False, initial="recorded")
 
-    def __init__(self, choices: tuple[Choice, ...], action: Action, data: Any = None) -> None:
+    def __init__(
+        self, choices: tuple[Choice, ...], action: Action, data: Any = None, *, estimating: bool = False
+    ) -> None:
         self.recorded_question = frozen.question_of(action) or ""
         self.recorded_frames = tuple(passage_names(frozen.hits_of(action)))
         initial = {"question": self.recorded_question, "frames": written_frames(self.recorded_frames)}
         super().__init__(data, initial=initial)
         self.step = action.sequence
         self.is_model_call = action.kind == MODEL_CALL
-        self.offer_models(
-            choices, f"Leave it empty for the recorded model: {with_problem(action.model, choices)}"
-        )
+        self.offer_other_models(choices, action.model, estimating=estimating)
         self.offer_embedding_models(action.session)
         if action.kind == "find":
             self.fields["question"].label = "Query"

@@ -15,7 +15,7 @@ from timemachine.replay.suites.plan import MOST_MATCHED, Matching, SuitePlan
 from timemachine.replay.suites.pure.schedule import MOST_HOURS, WEEKDAYS, schedule_as_written, timezones
 from timemachine.replay.suites.queries import plan_of, sessions_of
 from timemachine.web.form_parts import ModelPicker, Number, SentOnce, WholeNumber, area_field, server_hints
-from timemachine.web.option_fields import CallFields, RetrievalFields, SessionFields
+from timemachine.web.option_fields import ASK, SEARCH, VERIFY, CallFields, RetrievalFields, SessionFields
 from timemachine.web.replays.forms.replays import PLACES
 
 REPEATS: Final = [
@@ -34,10 +34,7 @@ SAME_NAME: Final = (
     "sample",
     "spend_limit_usd",
 )
-_MODELS: Final = (
-    "Separated by commas; each session is replayed with each of them. Leave it empty to check only the recorded answers "
-    "in an audit, or to call the recorded models in a debug replay."
-)
+_MODELS: Final = "Separated by commas; each session is replayed with each of them."
 _HOURS: Final = f"Enter a whole number of hours from 1 to {MOST_HOURS}, for example 6."
 _UNKNOWN_ZONE: Final = (
     "This server does not know this time zone, so scheduled runs cannot start. Choose another one."
@@ -56,6 +53,7 @@ class SuiteForm(SentOnce, SessionFields):
         **dict.fromkeys(("unknown_model", "model_not_usable", "model_needed"), "models"),
         "schedule": "repeat",
     }
+    model_field = "models"
     name = forms.CharField(label="Name", max_length=200)
     sessions = forms.MultipleChoiceField(
         label="Sessions", required=False, widget=forms.CheckboxSelectMultiple
@@ -71,7 +69,7 @@ class SuiteForm(SentOnce, SessionFields):
         label="Maximum number", required=False, initial=20, min_value=1, max_value=MOST_MATCHED
     )
     models = forms.CharField(label="Models", required=False, widget=ModelPicker(several=True))
-    reason = area_field("Reason", "Required for an audit and stored with every replay.")
+    reason = area_field("Reason", "Stored with every replay. Required unless you search again.")
     spend_limit_usd = Number(
         label="Spend limit in US dollars",
         required=False,
@@ -104,9 +102,17 @@ class SuiteForm(SentOnce, SessionFields):
     timezone = forms.ChoiceField(label="Timezone", required=False, initial="UTC")
 
     def __init__(
-        self, choices: tuple[Choice, ...], offered: Sequence[Session], data: Any = None, **more: Any
+        self,
+        choices: tuple[Choice, ...],
+        offered: Sequence[Session],
+        data: Any = None,
+        *,
+        estimating: bool = False,
+        **more: Any,
     ) -> None:
         super().__init__(data, **more)
+        self.estimating = estimating
+        self.fields["name"].required = not estimating
         models = self.fields["models"]
         cast("ModelPicker", models.widget).offer(choices, "models")
         models.help_text = f"{_MODELS} {server_hints(choices)}".strip()
@@ -137,7 +143,7 @@ class SuiteForm(SentOnce, SessionFields):
         """Return the chosen suite. Raises `NotFound` for a missing session."""
         data = self.cleaned_data
         return SuitePlan(
-            name=data["name"],
+            name=data["name"] or "estimate",
             sessions=self._sessions(project),
             options=self.session_options(),
             use_models=data["models"].replace(",", " ").split(),
@@ -182,7 +188,7 @@ def as_it_is(suite: Suite) -> dict[str, Any]:
         **looked,
         "name": suite.name,
         "sessions": [str(each.id) for each in sessions_of(suite)],
-        "kind": options.kind,
+        "kind": SEARCH if not options.audit else ASK if plan.use_models else VERIFY,
         "models": ", ".join(plan.use_models),
         "adaptive": adaptive,
         "fail_on": ", ".join(plan.fail_on),

@@ -1,5 +1,7 @@
 """Continuations: the form that starts one at a model call, and the form that lets one go on."""
 
+from typing import Final
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -9,9 +11,11 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import whole_number
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
+from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.continuation import commands
+from timemachine.replay.continuation.estimate import estimate
 from timemachine.replay.continuation.plan import NO_CALLS_TO_ANSWER, call_to_continue
 from timemachine.replay.runs.model_calls import gaps_of
 from timemachine.replay.runs.models import Replay
@@ -21,38 +25,57 @@ from timemachine.replay.runs.queries import replay_of
 from timemachine.replay.runs.tallies import tally
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, form_view
+from timemachine.web.estimates import Estimate, estimate_alone, is_estimating
 from timemachine.web.form_parts import sent
 from timemachine.web.http import page
 from timemachine.web.replays.forms.continuations import ContinueForm, GoOnForm
 
+_ASSUMPTION: Final = "If the run makes as many calls as the recording from this step on. It ends earlier where the record has no answer."
+
 
 @form_view(OPERATOR)
 def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
-    """`/sessions/{id}/continue/?from=`: the form; POST starts the continuation of that model call. Without a step, the
-    model calls of the session to choose from."""
+    """`/sessions/{id}/continue/?from=`: the form; POST starts the continuation of that model call, or with `estimate`
+    shows the cost. Without a step, the model calls of the session to choose from."""
     session = session_of(access.project, id)
     if not request.GET.get("from"):
         return redirect(f"{reverse('timeline', args=[session.id])}?filter=kind:{MODEL_CALL}")
     action = call_to_continue(session, _step_in(request.GET["from"]))
-    form = ContinueForm(model_choices(access.project.id), action, sent(request))
+    estimating = is_estimating(request)
+    form = ContinueForm(model_choices(access.project.id), action, sent(request), estimating=estimating)
+    if estimating:
+        estimated = form.run(lambda: _estimate(session, form))
+        return estimate_alone(request, form, estimated) or _form(request, action, form, estimated=estimated)
     replay = form.run(
         lambda: commands.launch(
             session, form.options(), by=access.user.email, replay_id=form.cleaned_data["form_id"]
         )
     )
-    if replay is not None:
-        enqueue(run_replay, replay.id)
-        return redirect("replay", replay.id)
+    if replay is None:
+        return _form(request, action, form)
+    enqueue(run_replay, replay.id)
+    return redirect("replay", replay.id)
+
+
+def _estimate(session: Session, form: ContinueForm) -> Estimate:
+    found = estimate(session, form.options())
+    return Estimate(found=[found], assumption=_ASSUMPTION)
+
+
+def _form(
+    request: HttpRequest, action: Action, form: ContinueForm, *, estimated: Estimate | None = None
+) -> HttpResponse:
     gaps = gaps_of(action)
     return page(
         request,
         "replays/continue.html",
         status=form.http_status,
-        session=session,
+        session=action.session,
         action=action,
         gaps=gaps,
         why_not=NO_CALLS_TO_ANSWER if gaps is not None and gaps.calls_in_text else None,
         form=form,
+        estimated=estimated,
     )
 
 

@@ -21,7 +21,7 @@ from timemachine.recording.sessions.queries import HAPPENED_HERE, session_of
 from timemachine.replay.comparison.models import ComparisonReplay
 from timemachine.replay.runs import commands, frozen
 from timemachine.replay.runs.answer_lines import answer_lines
-from timemachine.replay.runs.estimate import quick_estimate
+from timemachine.replay.runs.estimate import estimate_steps, quick_estimate
 from timemachine.replay.runs.frame_ranks import rank_page
 from timemachine.replay.runs.model_calls import gaps_of
 from timemachine.replay.runs.models import Replay, ReplayStep
@@ -36,21 +36,19 @@ from timemachine.replay.runs.queries import (
     step_of,
     step_rows,
     waits_for,
-    waits_long,
 )
-from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.runs.tallies import recorded_reasons, tallies, tally, unknown_reasons
-from timemachine.replay.runs.trials import step_to_try, try_step
+from timemachine.replay.runs.trials import checked, step_to_try, try_step
 from timemachine.replay.suites.queries import run_of_replay
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.estimates import Estimate, estimate_alone, is_estimating
 from timemachine.web.form_parts import sent
-from timemachine.web.http import first_rows, is_unchanged, page, requested_part
+from timemachine.web.http import first_rows, is_unchanged, page
 from timemachine.web.replays.forms.replays import ReplayForm, TrialForm, WhereForm, chosen_options
 from timemachine.web.replays.presenters.side_by_side import side_by_side
 from timemachine.web.replays.views.continuations import form_to_go_on
 
-PARTS = ("estimate",)
 SHOWN_STEPS = 200
 SHOWN_REPLAYS = 20
 
@@ -63,17 +61,17 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "kind": request.GET.get("kind", "audit"),
         "from_sequence": whole_number(request.GET.get("from", "")),
     }
-    part = requested_part(request, PARTS)
+    estimating = is_estimating(request)
     form = ReplayForm(
         model_choices(access.project.id),
         session,
         sent(request),
         initial=initial,
-        estimating=bool(part) or "estimate" in request.POST,
+        estimating=estimating,
     )
-    if part or "estimate" in request.POST:
-        found = form.run(lambda: quick_estimate(session, form.options()))
-        return _form(request, session, form, estimated=found)
+    if estimating:
+        estimated = form.run(lambda: _estimate(session, form))
+        return estimate_alone(request, form, estimated) or _form(request, session, form, estimated=estimated)
     replay = form.run(
         lambda: commands.launch(
             session, form.options(), by=access.user.email, replay_id=form.cleaned_data["form_id"]
@@ -89,7 +87,8 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
 def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/replays/{id}/`: progress and result. Polling gets 204 if nothing changed."""
     found = replay_of(access.project, id)
-    if not waits_long(found) and is_unchanged(request, found.revision):
+    waiting = waits_for(found)
+    if waiting is None and is_unchanged(request, found.revision):
         return HttpResponse(status=204)
     after = request.GET.get("after", "")
     steps = step_rows(found)
@@ -109,7 +108,7 @@ def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "erased": erased_of_replay(found),
         "seal": listed_seal(sealed_replay(found)),
         "sentence": sentence(counts),
-        "waits_for": waits_for(found),
+        "waits_for": waiting,
         "steps": shown,
         "next": last and last.sequence,
         "may_run": access.may(OPERATOR),
@@ -165,17 +164,14 @@ def retry(_request: HttpRequest, access: Access, id: str) -> HttpResponse:
     return redirect("replay", id)
 
 
+def _estimate(session: Session, form: ReplayForm) -> Estimate:
+    found, every = quick_estimate(session, form.options())
+    return Estimate(found=[found], every=every)
+
+
 def _form(
-    request: HttpRequest,
-    session: Session,
-    form: ReplayForm,
-    *,
-    estimated: tuple[EstimateOut, int] | None = None,
+    request: HttpRequest, session: Session, form: ReplayForm, *, estimated: Estimate | None = None
 ) -> HttpResponse:
-    if requested_part(request, PARTS):
-        return page(
-            request, "replays/launch.html", form=form, session=session, estimated=estimated, parts=PARTS
-        )
     counted = Action.objects.filter(HAPPENED_HERE, session=session, kind__in=REPLAYED_KINDS)
     calls = counted.filter(kind=MODEL_CALL).order_by("sequence")
     asks, number_of_calls = counted.filter(kind="ask").count(), calls.count()
@@ -250,27 +246,45 @@ def trial(request: HttpRequest, access: Access, id: str, sequence: int) -> HttpR
     """`/sessions/{id}/steps/{sequence}/trial/`: the form filled with the recorded values; POST runs the trial."""
     session = session_of(access.project, id)
     action = step_to_try(session, sequence)
-    form = TrialForm(model_choices(access.project.id), action, sent(request))
+    estimating = is_estimating(request)
+    form = TrialForm(model_choices(access.project.id), action, sent(request), estimating=estimating)
+    if estimating:
+        estimated = form.run(lambda: _estimate_trial(session, form))
+        return estimate_alone(request, form, estimated) or _trial_form(
+            request, action, form, estimated=estimated
+        )
     replay = form.run(
         lambda: try_step(
             session, form.options(), by=access.user.email, replay_id=form.cleaned_data["form_id"]
         )
     )
-    if replay is not None:
-        enqueue(run_replay, replay.id)
-        return redirect("replay_step", replay.id, action.sequence)
+    if replay is None:
+        return _trial_form(request, action, form)
+    enqueue(run_replay, replay.id)
+    return redirect("replay_step", replay.id, action.sequence)
+
+
+def _estimate_trial(session: Session, form: TrialForm) -> Estimate:
+    action, options = checked(session, form.options())
+    return Estimate(found=[estimate_steps(session, [action], options)])
+
+
+def _trial_form(
+    request: HttpRequest, action: Action, form: TrialForm, *, estimated: Estimate | None = None
+) -> HttpResponse:
     return page(
         request,
         "replays/trial.html",
         status=form.http_status,
-        session=session,
+        session=action.session,
         action=action,
         form=form,
+        estimated=estimated,
         hits=frozen.hits_of(action),
         answer=frozen.answer_of(action) if action.kind == "ask" else None,
         recorded_system_prompt=(action.parameters or {}).get("system_prompt"),
         usual_system_prompt="" if form.is_model_call else SYSTEM_PROMPT,
-        trials=newest_trials(session, action.sequence),
+        trials=newest_trials(action.session, action.sequence),
     )
 
 

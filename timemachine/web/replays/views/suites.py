@@ -6,19 +6,19 @@ from typing import Any, Final
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 
-from timemachine.core.accounts.models import OPERATOR
+from timemachine.core.accounts.models import OPERATOR, Project
 from timemachine.core.pure.ids import uuid7, uuid_of
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.core.pure.safe_text import shown
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
-from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.suites import commands, queries, running
 from timemachine.replay.suites.models import Suite
 from timemachine.replay.suites.plan import matching_of
 from timemachine.replay.suites.reports import summary
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.estimates import Estimate, estimate_alone, is_estimating
 from timemachine.web.form_parts import sent
 from timemachine.web.http import first_rows, is_unchanged, page, see_other
 from timemachine.web.replays.forms.replays import chosen_options
@@ -55,8 +55,9 @@ def new(request: HttpRequest, access: Access) -> HttpResponse:
     """`/suites/new/`: the form; `session` selects one. POST creates the suite, or with `estimate` shows the cost of a run."""
     data = sent(request)
     chosen = (data or request.GET).getlist("sessions" if data else "session")
-    form = _suite_form(access, data, {"sessions": chosen}, chosen)
-    if "estimate" in request.POST:
+    estimating = is_estimating(request)
+    form = _suite_form(access, data, {"sessions": chosen}, chosen, estimating=estimating)
+    if estimating:
         return _estimated(request, access, form)
     made = form.run(
         lambda: commands.create(
@@ -74,8 +75,10 @@ def edit(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/suites/{id}/edit/`: the form of an existing suite; POST saves it, or with `estimate` shows the cost of a run."""
     found = queries.suite_of(access.project, id)
     data, begins = sent(request), as_it_is(found)
-    form = _suite_form(access, data, begins, data.getlist("sessions") if data else begins["sessions"])
-    if "estimate" in request.POST:
+    estimating = is_estimating(request)
+    chosen = data.getlist("sessions") if data else begins["sessions"]
+    form = _suite_form(access, data, begins, chosen, estimating=estimating)
+    if estimating:
         return _estimated(request, access, form, suite=found)
     saved = form.succeeds(lambda: commands.edit(found, form.plan(access.project), by=access.user.email))
     return see_other("suite", found.id) if saved else _form(request, form, suite=found)
@@ -161,17 +164,28 @@ def delete(request: HttpRequest, access: Access, id: str) -> HttpResponse:
 
 
 def _suite_form(
-    access: Access, data: QueryDict | None, initial: Mapping[str, Any], chosen: Sequence[str]
+    access: Access,
+    data: QueryDict | None,
+    initial: Mapping[str, Any],
+    chosen: Sequence[str],
+    *,
+    estimating: bool,
 ) -> SuiteForm:
     offered = queries.offered_in(access.project, chosen)
-    return SuiteForm(model_choices(access.project.id), offered, data, initial=initial)
+    models = model_choices(access.project.id)
+    return SuiteForm(models, offered, data, initial=initial, estimating=estimating)
 
 
 def _estimated(
     request: HttpRequest, access: Access, form: SuiteForm, *, suite: Suite | None = None
 ) -> HttpResponse:
-    found = form.run(lambda: queries.estimates(access.project, form.plan(access.project)))
-    return _form(request, form, suite=suite, estimated=found or ())
+    estimated = form.run(lambda: _estimate(access.project, form))
+    return estimate_alone(request, form, estimated) or _form(request, form, suite=suite, estimated=estimated)
+
+
+def _estimate(project: Project, form: SuiteForm) -> Estimate:
+    found, every = queries.estimates(project, form.plan(project))
+    return Estimate(found=found, every=every)
 
 
 def _form(
@@ -179,7 +193,7 @@ def _form(
     form: SuiteForm,
     *,
     suite: Suite | None = None,
-    estimated: Sequence[EstimateOut] = (),
+    estimated: Estimate | None = None,
 ) -> HttpResponse:
     missing = [each.key for each in queries.named_in(suite) if each.session is None] if suite else []
     return page(
@@ -188,6 +202,7 @@ def _form(
         status=form.http_status,
         form=form,
         estimated=estimated,
+        choices=form.choices(),
         suite=suite,
         missing=missing,
     )
