@@ -27,7 +27,7 @@ MARK_WORDS: Final = [
 TAKE_BACK: Final = (WITHDRAWN, "Remove my rating")
 ABOUT_CELLS: Final = ("nothing_to_judge", "too_many_cells")
 LONGEST_MODEL: Final = 200
-_ABOVE_THE_ARMS: Final = ("sessions", "others")
+_ABOVE_THE_VARIANTS: Final = ("sessions", "others")
 
 
 class VariantForm(RecordForm, ModelFields, CallFields):
@@ -44,7 +44,7 @@ class VariantForm(RecordForm, ModelFields, CallFields):
     @property
     def first_error(self) -> str | None:
         """Return the name of the field that gets the focus."""
-        return super().first_error if self._of.wrong_arm is self else None
+        return super().first_error if self._of.wrong_variant is self else None
 
     def variant(self) -> Variant | None:
         """Return the chosen variant; None if it has no model."""
@@ -139,16 +139,16 @@ class ComparisonForm(SentOnce):
             )
 
     @property
-    def wrong_arm(self) -> VariantForm | None:
+    def wrong_variant(self) -> VariantForm | None:
         """Return the variant that gets the focus: the first with an error, unless a field above has one."""
-        if super().first_error in _ABOVE_THE_ARMS:
+        if super().first_error in _ABOVE_THE_VARIANTS:
             return None
         return next((form for form in self.arms if form.errors), None)
 
     @property
     def first_error(self) -> str | None:
         """Return the name of the field that gets the focus; `arms` if it is one of a variant."""
-        return "arms" if self.wrong_arm else super().first_error
+        return "arms" if self.wrong_variant else super().first_error
 
     @property
     def chosen_sessions(self) -> Iterable[str]:
