@@ -100,9 +100,9 @@ def back_to(request: HttpRequest) -> str:
 
 
 class InTurn:
-    """Middleware that computes at most `AT_ONCE` answers to GET requests in this process, in the order of arrival.
+    """Middleware that computes at most `AT_ONCE` answers to GET requests at the same time, in the order of arrival.
 
-    They share one interpreter, so computing all of them together would finish the first as late as the last. A streamed body
+    They share the interpreter of this process, so computing all of them together would finish the first as late as the last. A streamed body
     is sent outside, and a request that has waited for `patience` seconds is answered without a turn.
     """
 
