@@ -25,6 +25,7 @@ from timemachine.replay.runs.models import Replay
 from timemachine.verifier import program, program_sha256
 from timemachine.web.access import Access, get_view, post_view
 from timemachine.web.http import page, see_other
+from timemachine.web.sharing.presenters.object_head import object_head
 
 SHOWN_CHECKPOINTS: Final = 20
 SHOWN_ERASURES: Final = 20
@@ -41,7 +42,7 @@ def evidence(request: HttpRequest, access: Access, id: str, of: str) -> HttpResp
     facts = {
         **_named(thing),
         **_addresses(of, thing.id),
-        **_head(thing),
+        **object_head(thing),
         "seal": listed_seal(sealed) if of != "session" else None,
         "file": kind.file(thing),
         "sealed": sealed,
@@ -113,15 +114,6 @@ def _named(thing: Session | Replay | Comparison) -> dict[str, str]:
     if isinstance(thing, Replay):
         return {"name": thing.session.name, "what": f"{thing.kind.capitalize()} replay"}
     return {"name": thing.name}
-
-
-def _head(thing: Session | Replay | Comparison) -> dict[str, object]:
-    """Return the template that the page extends, and what that shows."""
-    if isinstance(thing, Comparison):
-        return {"head": "comparisons/base_comparison.html", "comparison": thing}
-    if isinstance(thing, Replay):
-        return {"head": "replays/base_replay.html", "replay": thing, "session": thing.session}
-    return {"head": "sessions/base_session.html", "session": thing}
 
 
 def _addresses(of: str, id_: UUID) -> dict[str, object]:

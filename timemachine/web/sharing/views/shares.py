@@ -23,15 +23,13 @@ from timemachine.governance.sharing.preview import Preview, preview_of, preview_
 from timemachine.governance.sharing.pure.terms import Policy
 from timemachine.governance.sharing.queries import Shareable
 from timemachine.governance.sharing.scope import Scope
-from timemachine.recording.sessions.models import Session
-from timemachine.replay.comparison.models import Comparison
-from timemachine.replay.runs.models import Replay
 from timemachine.text.redaction.queries import choices_of
 from timemachine.text.redaction.schemas import RuleCount, counts_of
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.form_parts import sent
 from timemachine.web.http import first_rows, page, requested_part, see_other
 from timemachine.web.sharing.forms import PolicyForm, ShareForm
+from timemachine.web.sharing.presenters.object_head import object_head
 from timemachine.web.sharing.views import shared
 
 SCOPE: Final = ("through_sequence", "redaction", "evidence_only", "lifetime", "until")
@@ -166,6 +164,7 @@ def share(request: HttpRequest, access: Access, id: str, of: str) -> HttpRespons
     return page(
         request,
         "shares/created.html",
+        object_head(target),
         shown=_shown(link),
         url=links.url_of(token),
         passphrase=form.cleaned_data["passphrase"],
@@ -240,10 +239,8 @@ def _form(
     return page(
         request,
         "shares/form.html",
+        object_head(target),
         status=403 if forbidden else 200 if requested_part(request, PARTS) else form.http_status,
-        session=target if isinstance(target, Session) else None,
-        replay=target if isinstance(target, Replay) else None,
-        comparison=target if isinstance(target, Comparison) else None,
         form=form,
         forbidden=forbidden,
         preview=preview,
