@@ -23,8 +23,8 @@ _CHOICES: Final = [
     (SEARCH, "Search again"),
 ]
 _ABOUT: Final[Mapping[str, str]] = {
-    VERIFY: "Checks that every frozen passage and request is still what was recorded. No model is called.",
-    ASK: "Sends exactly what was recorded to a model you choose, and shows what its answers change.",
+    VERIFY: "An audit: checks that every frozen passage and request is still what was recorded. No model is called.",
+    ASK: "An audit: sends exactly what was recorded to a model you choose, and shows what its answers change.",
     SEARCH: "Searches again with other settings and shows which passages come, go and move. The model is asked again too.",
 }
 _NO_CALL: Final = "This session has no ask or model call."
