@@ -38,7 +38,7 @@ def compared(asks: int, arms: Sequence[Mapping[str, object]]) -> Findings:
     )
 
 
-def arm(verdict: str = "identical", cost: float = 0.01, grounding: object = 0.5) -> dict[str, object]:
+def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0.5) -> dict[str, object]:
     return {"verdict": verdict, "cost_usd": cost, "grounding": grounding}
 
 
@@ -67,6 +67,11 @@ def arm(verdict: str = "identical", cost: float = 0.01, grounding: object = 0.5)
             12,
             [arm(), arm(), arm("changed")],
             "Use small or large: not other, another one agrees with the recording more often by more than chance.",
+        ),
+        (
+            6,
+            [arm(cost=0.02), arm(("identical", "changed"))],
+            "small agrees with the recording most often, but 6 asks are too few to show that this is more than chance.",
         ),
         (12, [arm(), arm()], "There is no difference between the variants that these 12 asks can show."),
         (

@@ -121,9 +121,24 @@ def _no_difference(found: Findings, names: Sequence[str], arms: Sequence[int]) -
     if all(each == TOO_FEW for each in verdicts):
         what = "which variant to use" if len(arms) > 1 else f"whether {names[arms[0] - 1]} is better"
         return f"{steps.words} {'is' if steps.total == 1 else 'are'} too few to say {what}.{_cheapest(found, names, arms)}"
+    most = _most_agreeing(found, names, arms)
+    if most:
+        few = "is" if steps.total == 1 else "are"
+        return f"{most}, but {steps.words} {few} too few to show that this is more than chance."
     between = "between the variants" if len(arms) > 1 else f"between {names[arms[0] - 1]} and the recording"
     these = f"this {steps.noun}" if steps.total == 1 else f"these {steps.words}"
     return f"There is no difference {between} that {these} can show.{_cheapest(found, names, arms)}"
+
+
+def _most_agreeing(found: Findings, names: Sequence[str], arms: Sequence[int]) -> str:
+    """Say which variant agrees with the recording most often here; empty if none does alone."""
+    shares = {each.arm: each.agreement for each in found.columns if each.arm in arms}
+    known = {arm: share for arm, share in shares.items() if share is not None}
+    most = max(known.values(), default=None)
+    leading = [arm for arm, share in known.items() if share == most]
+    if len(arms) == 1 or len(known) < len(arms) or len(leading) != 1:
+        return ""
+    return f"{names[leading[0] - 1]} agrees with the recording most often"
 
 
 def _cheapest(found: Findings, names: Sequence[str], arms: Sequence[int]) -> str:
