@@ -1,6 +1,6 @@
 """A project's model servers, keys and models: which there are, which one a text names, and how it is called."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
@@ -76,10 +76,16 @@ def listed_models(project_id: UUID) -> tuple[Listed, ...]:
     return listed(servers_of(project_id), keys_of(project_id))
 
 
-def model_choices(project_id: UUID) -> tuple[Choice, ...]:
-    """Return the choices of a form, including models that only the operator's prices name, and why one cannot be used."""
+def model_choices(project_id: UUID, recorded: Collection[str] = ()) -> tuple[Choice, ...]:
+    """Return the choices of a form, and why one cannot be used.
+
+    These include the `recorded` models of known providers, and models that only the operator's prices name.
+    """
     found = listed_models(project_id)
-    offered = choices(found, {each.provider: _named_by_prices(each.provider) for each in found})
+    also = {
+        each.provider: [*_of(each.provider, recorded), *_named_by_prices(each.provider)] for each in found
+    }
+    offered = choices(found, also)
     return tuple(replace(each, per_million=_per_million(each.name)) for each in offered)
 
 
@@ -169,6 +175,12 @@ def key_value(key: ProviderKey) -> ProjectKey:
         set_at=key.set_at,
         readable=is_readable(bytes(key.encrypted_key)),
     )
+
+
+def _of(provider: str, names: Collection[str]) -> list[ModelName]:
+    """Return the models of this provider among resolved names."""
+    split = (each.partition(":") for each in names)
+    return [ModelName(provider=provider, model=model) for of, _, model in split if of == provider and model]
 
 
 def _named_by_prices(provider: str) -> list[ModelName]:

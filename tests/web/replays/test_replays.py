@@ -218,6 +218,12 @@ def test_the_estimate_beside_the_form_follows_what_is_chosen(
     assert not Replay.objects.exists()
 
 
+def test_the_models_that_a_session_recorded_are_offered(browser: Client, project: Project) -> None:
+    recorded = start_session(project, name="A small model", by="test")
+    append(recorded.id, [ActionDraft(kind="llm_call", model="openai:gpt-4o-mini", output="Yes.")])
+    assert '<option value="openai:gpt-4o-mini"' in page(browser, f"/sessions/{recorded.id}/replay/")
+
+
 def test_a_replay_is_cancelled_and_retried_from_its_page(browser: Client, session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
     assert browser.post(f"/replays/{replay.id}/cancel/").status_code == 302

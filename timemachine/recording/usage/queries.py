@@ -21,7 +21,7 @@ from timemachine.recording.sessions.queries import (
     UNKNOWN_COST,
     UNKNOWN_COST_CALLS,
 )
-from timemachine.recording.usage.models import BIN, Bin, FirstUse
+from timemachine.recording.usage.models import BIN, Bin, FirstUse, Usage
 from timemachine.recording.usage.pure.figures import Sums
 from timemachine.recording.usage.pure.totals import Totals, fold
 
@@ -140,6 +140,12 @@ def _kinds(session: UUID, last: int) -> Mapping[str, tuple[int, int]]:  # noqa: 
     bins = Bin.objects.filter(session_id=session).order_by().values("kind")
     found = bins.annotate(steps=Sum("number"), uncounted=Sum("copied"))
     return {row["kind"]: (row["steps"], row["uncounted"]) for row in found}
+
+
+def models_of(session: Session) -> list[str]:
+    """Return the recorded models of a session, in alphabetical order."""
+    used = Usage.objects.filter(session=session).values_list("model", flat=True).distinct()
+    return sorted(filter(None, used))
 
 
 def frames_used_through(session: Session, sequence: int, most: int) -> list[FirstUse]:

@@ -18,6 +18,7 @@ from timemachine.recording.answering.pure.prompt import SYSTEM_PROMPT
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.sessions.queries import HAPPENED_HERE, session_of
+from timemachine.recording.usage.queries import models_of
 from timemachine.replay.comparison.models import ComparisonReplay
 from timemachine.replay.runs import commands, frozen
 from timemachine.replay.runs.answer_lines import answer_lines
@@ -63,7 +64,7 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     }
     estimating = is_estimating(request)
     form = ReplayForm(
-        model_choices(access.project.id),
+        model_choices(access.project.id, models_of(session)),
         session,
         sent(request),
         initial=initial,
