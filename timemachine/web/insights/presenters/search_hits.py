@@ -7,9 +7,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from timemachine.core.pure import safe_text
+from timemachine.core.pure.numbers import counted
 from timemachine.memory.search.hits import Hit
+from timemachine.memory.search.queries import SearchResult
 from timemachine.web.template_library import NOTHING, register
 
+LABEL: Final = 40
+"""The first characters of a label are enough to see it in an excerpt."""
 LEGS: Final = {"text": "words", "semantic": "meaning"}
 
 
@@ -24,6 +28,23 @@ def marked_passage(hit: Hit) -> SafeString:
         format_html_join("", "{}", ((piece,) for piece in _pieces(hit.passage.text, hit.marks))),
         "" if hit.passage.ends else " …",
     )
+
+
+@register.filter
+def has_other_label(hit: Hit) -> bool:
+    """Return whether the row of a step in a timeline says something else than its excerpt here."""
+    if hit.passage is None or not hit.action.label:
+        return False
+    return " ".join(hit.action.label.split())[:LABEL] not in " ".join(hit.passage.text.split())
+
+
+@register.simple_tag
+def search_finding(found: SearchResult, after: str | None) -> str:
+    """Return how much was found, in one sentence."""
+    steps = sum(len(group.hits) + group.more for group in found.groups)
+    sessions = counted(len(found.groups), "session")
+    where = f"the next {sessions}" if after else f"the best {sessions}" if found.next else sessions
+    return f"{counted(steps, 'step')} in {where}." if steps else f"No step, but {where} by name, key or tag."
 
 
 @register.simple_tag
