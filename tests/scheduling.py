@@ -12,6 +12,7 @@ LONG: Final = (
     "tests/e2e/test_pages.py",
     "tests/e2e/test_hostile.py",
     "tests/e2e/test_long_timeline.py",
+    "tests/e2e/test_stepping.py",
     "tests/e2e/test_session_views.py",
     "tests/e2e/test_by_keyboard.py",
     "tests/e2e/test_files.py",

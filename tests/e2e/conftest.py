@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
 from tests.chromium import required
+from tests.e2e import long_session as long
 from tests.e2e.looking import HEIGHT, WIDTHS
 from tests.e2e.product import Product
 from tests.e2e.shared_product import SharedProduct
@@ -55,6 +56,14 @@ def shared_product(used_home: Path, tmp_path_factory: pytest.TempPathFactory) ->
 def product(shared_product: SharedProduct) -> Iterator[Product]:
     """An empty project for the tests of one file."""
     with shared_product.project() as project:
+        yield project
+
+
+@pytest.fixture(scope="session")
+def long_session(shared_product: SharedProduct) -> Iterator[Product]:
+    """A project with a long session, for several files of one process."""
+    with shared_product.project() as project:
+        long.record(project)
         yield project
 
 

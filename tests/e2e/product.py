@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,17 @@ class Product:
     url: str
     key: str
     sign_in_link: str
+    signed_in: dict[str, str] = field(default_factory=dict)
 
     def cookies(self) -> list[dict[str, Any]]:
-        """Use the link and return the cookies of the administrator's browser."""
-        with httpx.Client(timeout=60) as client:
-            page = client.get(self.sign_in_link).text
-            token = page.split('name="csrfmiddlewaretoken" value="')[1].partition('"')[0]
-            client.post(self.sign_in_link, data={"csrfmiddlewaretoken": token})
-            return [{"name": name, "value": value, "url": self.url} for name, value in client.cookies.items()]
+        """Return the cookies of the administrator's browser. The first call uses the link."""
+        if not self.signed_in:
+            with httpx.Client(timeout=60) as client:
+                page = client.get(self.sign_in_link).text
+                token = page.split('name="csrfmiddlewaretoken" value="')[1].partition('"')[0]
+                client.post(self.sign_in_link, data={"csrfmiddlewaretoken": token})
+                self.signed_in = dict(client.cookies)
+        return [{"name": name, "value": value, "url": self.url} for name, value in self.signed_in.items()]
 
 
 class OwnProduct(Product):
