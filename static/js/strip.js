@@ -104,7 +104,7 @@ let frameRows; // marks the rows in view
     putSteps("at", sequence, sequence);
     if (document.activeElement === scrubber() && scrubbing) return;
     scrubber().value = sequence;
-    const last = Number(document.getElementById("goto")?.max ?? 0);
+    const last = Number((document.getElementById("goto") ?? scrubber()).max);
     const when = scale().timed ? `, ${clock(moment(column(sequence)))} UTC` : "";
     scrubber().setAttribute("aria-valuetext", `Step ${number(sequence)} of ${number(last)}${when}`);
   };
@@ -163,7 +163,7 @@ let frameRows; // marks the rows in view
     const address = stepAddress({ step: sequence });
     const target = document.getElementById("step") ? "#step" : "#timeline";
     putSteps("at", sequence, sequence);
-    for (const field of [document.getElementById("goto"), scrubber()]) field.value = sequence;
+    for (const field of all("#goto, #scrubber")) field.value = sequence;
     visit(address, push);
     window.htmx?.ajax("GET", address, { source: target, target, swap: "outerHTML" });
   }
@@ -193,7 +193,7 @@ let frameRows; // marks the rows in view
     }
     const place = placeOf(event);
     tell(place, event.target.dataset.lane);
-    if (!brushed || Math.abs(event.clientX - brushed.x) < 4) return;
+    if (!brushed || !canZoom() || Math.abs(event.clientX - brushed.x) < 4) return;
     put("brush", Math.min(brushed.place, place), Math.max(brushed.place, place));
   });
   document.addEventListener("pointerup", (event) => {
@@ -202,7 +202,7 @@ let frameRows; // marks the rows in view
     const to = placeOf(event);
     brushed = null;
     one(".brush", map())?.remove();
-    if (Math.abs(event.clientX - x) < 4) go(sequenceAt(to), true);
+    if (!canZoom() || Math.abs(event.clientX - x) < 4) go(sequenceAt(to), true);
     else zoomTo(Math.min(place, to), Math.max(place, to));
   });
   document.addEventListener("pointercancel", () => {
@@ -210,7 +210,9 @@ let frameRows; // marks the rows in view
     if (map()) one(".brush", map())?.remove();
   });
 
-  // --- showing a range: it means filtering by its steps, so it is in the URL, and the filter's chip leads back
+  // --- showing a range: it means filtering by its steps, so it is in the URL, and the filter's chip leads back. Share links have no filter.
+
+  const canZoom = () => "filter" in map().dataset;
 
   function zoomTo(left, right) {
     const { timed, groups } = scale();
@@ -247,7 +249,7 @@ let frameRows; // marks the rows in view
   }
 
   document.addEventListener("keydown", (event) => {
-    if (event.target !== scrubber() || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target !== scrubber() || !canZoom() || event.ctrlKey || event.metaKey || event.altKey) return;
     if (changeRange({ "+": "w", "-": "s" }[event.key] ?? event.key)) event.preventDefault();
   });
   document.addEventListener("click", (event) => {

@@ -32,6 +32,7 @@ from timemachine.governance.sharing.read_models.links import (
     shared_link,
     shared_session,
 )
+from timemachine.governance.sharing.read_models.pictures import shared_picture
 from timemachine.governance.sharing.read_models.replays import (
     SharedReplay,
     SharedReplayRow,
@@ -57,6 +58,7 @@ from timemachine.governance.sharing.redactor import Redactor
 from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
+from timemachine.recording.timeline.pure.picture import AxisName, Picture
 from timemachine.recording.timeline.step import FIRST_BYTES
 from timemachine.recording.usage.pure.totals import Totals
 from timemachine.recording.usage.queries import totals_of
@@ -128,6 +130,11 @@ class Scope:
     def contents(self) -> SharedContents:
         """Return the parts of a session's timeline and its first failed steps. One query."""
         return contents_of(self._actions(), self._last(SESSION))
+
+    def picture(self, axis: AxisName) -> Picture | None:
+        """Return the picture of a session; None without steps, or without times for a time axis. At most two queries."""
+        last = self._last(SESSION)
+        return shared_picture(self._session(), self._actions(), last, axis, self._redactor())
 
     def state(self, sequence: int) -> SharedState:
         """Return the state of a session after one of its steps."""

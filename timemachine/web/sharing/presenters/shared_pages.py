@@ -12,11 +12,13 @@ from timemachine.governance.sharing.read_models.comparisons import SharedCompari
 from timemachine.governance.sharing.read_models.replays import SharedReplayStep
 from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.governance.sharing.scope import Scope
+from timemachine.recording.timeline.pure.picture import AxisName
 from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES
 from timemachine.replay.runs.pure.summary import sentence
 from timemachine.verifier import program_sha256
 from timemachine.web.replays.presenters.side_by_side import side_by_side
 from timemachine.web.sessions.presenters.model_request import FIRST_CHARACTERS, MOST, SHOWN
+from timemachine.web.sessions.presenters.picture import Drawing, drawing
 from timemachine.web.sharing.presenters.replayed_steps import finding, replayed_request
 
 TABS: Final = ("action", "state", "context", "raw")
@@ -31,11 +33,16 @@ class UrlState:
     more: bool
     raw: bool = False
     printed: bool = False
+    axis: AxisName = "steps"
 
     @property
     def preserved(self) -> dict[str, object]:
         """Return the parts of the query that links keep besides the step."""
-        return {"tab": self.tab if self.tab != TABS[0] else None, "raw": 1 if self.raw else None}
+        return {
+            "tab": self.tab if self.tab != TABS[0] else None,
+            "raw": 1 if self.raw else None,
+            "axis": self.axis if self.axis != "steps" else None,
+        }
 
     @property
     def first_bytes(self) -> int:
@@ -79,6 +86,15 @@ def outcome(scope: Scope) -> dict[str, object]:
         return {"steps": scope.comparison().steps_compared()}
     counts = scope.tally()
     return {"counts": counts, "sentence": sentence(counts)}
+
+
+def drawing_of(scope: Scope, axis: AxisName) -> Drawing | None:
+    """Return the picture of a session; without recorded times over the numbers of the steps, with `no_times`. At most three queries."""
+    found = scope.picture(axis)
+    no_times = found is None and axis == "time"
+    if no_times:
+        found = scope.picture("steps")
+    return None if found is None else replace(drawing(found), no_times=no_times)
 
 
 def both_sides(

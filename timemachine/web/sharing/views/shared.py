@@ -37,7 +37,14 @@ from timemachine.web.sessions.presenters.model_request import (
 )
 from timemachine.web.sessions.presenters.step_tabs import kind_facts
 from timemachine.web.sessions.presenters.supporting_passages import source_of, supported_answer
-from timemachine.web.sharing.presenters.shared_pages import TABS, UrlState, about, both_sides, outcome
+from timemachine.web.sharing.presenters.shared_pages import (
+    TABS,
+    UrlState,
+    about,
+    both_sides,
+    drawing_of,
+    outcome,
+)
 from timemachine.web.sharing.visitors import for_visitors, grant_held, let_in, scope_of
 
 FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "sort", "after")
@@ -67,7 +74,7 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
 @for_visitors
 @require_safe
 def shared(request: HttpRequest, public_id: str) -> HttpResponse:
-    """`/share/{public id}/`: the shared thing; `step`, `tab` and `more` for a session, `after` for a replay, filters for a comparison."""
+    """`/share/{public id}/`: the shared thing; `step`, `tab`, `axis` and `more` for a session, `after` for a replay, filters for a comparison."""
     scope = scope_of(request, public_id, PARTS)
     if scope.link.evidence_only:
         return page(request, "shares/evidence_only.html", about(scope) | outcome(scope))
@@ -204,13 +211,24 @@ def _session(request: HttpRequest, scope: Scope, more: Mapping[str, Any]) -> Htt
         context["state"] = scope.state(sequence)
     if state.tab == "raw":
         context["raw"] = json_excerpt(scope.document(sequence), state.first_bytes)
-    if requested_part(request, PARTS) != "step":
-        context |= outcome(scope) | {"window": scope.rows(sequence), "contents": scope.contents()}
+    part = requested_part(request, PARTS)
+    if part != "step":
+        context["window"] = scope.rows(sequence)
+    if part is None:
+        context |= outcome(scope) | {
+            "contents": scope.contents(),
+            "minimap": drawing_of(scope, state.axis),
+        }
     return page(request, "shares/session.html", context, parts=PARTS)
 
 
 def _state(request: HttpRequest, tab: str) -> UrlState:
-    return UrlState(tab=tab, more=request.GET.get("more") == "1", raw=request.GET.get("raw") == "1")
+    return UrlState(
+        tab=tab,
+        more=request.GET.get("more") == "1",
+        raw=request.GET.get("raw") == "1",
+        axis="time" if request.GET.get("axis") == "time" else "steps",
+    )
 
 
 def _model_request(scope: Scope, sequence: int, state: UrlState) -> ShownRequest:
