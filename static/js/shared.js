@@ -2,13 +2,14 @@
 {
   const step = () => document.getElementById("step");
 
-  function follow() {
+  function follow(isNewStep) {
     const { sequence } = step().dataset;
     pointTo(Number(sequence));
     for (const link of all(".row > [aria-current]")) link.removeAttribute("aria-current");
     const row = document.getElementById(`s${sequence}`);
     if (!row) {
-      window.htmx?.ajax("GET", stepAddress({ step: sequence }), { source: "#steps", target: "#steps", swap: "outerHTML" });
+      const address = stepAddress({ step: sequence });
+      if (isNewStep) window.htmx?.ajax("GET", address, { source: "#steps", target: "#steps", swap: "outerHTML" });
       return;
     }
     one("a", row).setAttribute("aria-current", "step");
@@ -20,9 +21,9 @@
   new MutationObserver((changes) => {
     const added = changes.flatMap((change) => [...change.addedNodes]);
     if (!added.some((node) => node === step() || node.id === "steps")) return;
-    follow();
+    follow(added.includes(step()));
     const live = document.getElementById("live");
     if (live && added.includes(step())) live.textContent = step().dataset.announce;
   }).observe(document.getElementById("timeline"), { childList: true, subtree: true });
-  follow();
+  follow(false);
 }

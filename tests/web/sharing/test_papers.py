@@ -14,13 +14,14 @@ from timemachine.governance.sharing.commands.links import revoke
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.recording.sessions.commands import append
 from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.web.sharing.presenters import printed_steps
 from timemachine.web.sharing.views import printing as printing_views
 
 pytestmark = pytest.mark.django_db
 
 
-def printed(visitor: Client, page: str) -> str:
-    answer = visitor.get(f"{page}print/")
+def printed(visitor: Client, page: str, part: str = "") -> str:
+    answer = visitor.get(f"{page}print/{part}")
     assert answer.status_code == 200
     return b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
 
@@ -59,6 +60,28 @@ def test_a_print_has_every_shown_step_in_full_and_none_beyond(project: Project) 
     assert " Schluß" in text
     assert "Danach" not in text
     assert words(text).rstrip().endswith("End of the record: step 10 of 10")
+
+
+def test_a_long_record_is_printed_in_parts_that_name_their_steps_and_lead_to_each_other(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(printed_steps, "STEPS_IN_PART", 4)
+    _, path = shared(project, recorded(project, steps=12), Terms(through_sequence=10))
+    visitor, page = opened(path)
+    parts = [printed(visitor, page, f"?part={number}") for number in (1, 2, 3)]
+    found = [re.findall(r'class="printed-step" id="s(\d+)"', text) for text in parts]
+    assert [int(each) for part in found for each in part] == list(range(1, 11))
+    first, second, last = map(words, parts)
+    assert "steps 1–4 of 10, part 1 of 3" in first
+    assert first.rstrip().endswith("steps 1–4 of 10. The record continues in part 2.")
+    assert last.rstrip().endswith("End of the record: step 10 of 10")
+    assert "Sealed at" in second
+    assert "For everything in one file, download the evidence" in second
+    assert re.findall(r'href="\?part=(\d)"', parts[1]) == ["1", "3", "1", "2", "3"]
+    assert "Steps 5–8 of 10, part 2 of 3" in visitor.get(f"{page}print.css?part=2").text
+    for missing in ("0", "4", "x", "9" * 30):
+        assert visitor.get(f"{page}print.css?part={missing}").status_code == 404
+    assert visitor.head(f"{page}print/?part=4").status_code == 404
 
 
 def test_a_print_of_a_replay_has_both_answers_and_no_other_step(project: Project) -> None:

@@ -35,6 +35,7 @@ from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.model_calls.queries import Visible, visible_request
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.timeline.pieces import StepRange
 from timemachine.recording.timeline.provenance import origin_of
 from timemachine.recording.timeline.pure.nesting import REACH, Row, nest
 from timemachine.recording.timeline.rows import rows_of
@@ -96,9 +97,9 @@ class RecordedSteps:
         above, inside = (rows[0], rows[1:]) if parent else (None, rows)
         return self._shared(found, above, inside, first_bytes)
 
-    def in_full(self, first_bytes: int) -> Iterator[list[SharedStep]]:
-        """Yield the steps in order, a few at a time, each payload and passage up to that many bytes and without the steps inside."""
-        for sequences in self._in_batches(first_bytes):
+    def in_full(self, span: StepRange, first_bytes: int) -> Iterator[list[SharedStep]]:
+        """Yield the steps of a range in order, a few at a time, each payload and passage up to that many bytes and without the steps inside."""
+        for sequences in self._in_batches(span, first_bytes):
             found = steps_in_full(self.session, sequences, first_bytes)
             rows = {each.parent.sequence: each.parent for each in found if each.parent is not None}
             shown = self.actions.filter(sequence__in=rows).values_list("sequence", flat=True)
@@ -108,9 +109,10 @@ class RecordedSteps:
                 for each in found
             ]
 
-    def _in_batches(self, first_bytes: int) -> Iterator[list[int]]:
+    def _in_batches(self, span: StepRange, first_bytes: int) -> Iterator[list[int]]:
         """Yield the numbers of the steps in order, as many at a time as are read together."""
-        sized = self.actions.order_by("sequence").annotate(passages=Coalesce(Sum("hits__payload__size"), 0))
+        steps = self.actions.filter(sequence__range=(span.first, span.last)).order_by("sequence")
+        sized = steps.annotate(passages=Coalesce(Sum("hits__payload__size"), 0))
         batch, total = list[int](), 0
         columns = ("sequence", "input__size", "output__size", "passages")
         for sequence, *sizes in sized.values_list(*columns).iterator(chunk_size=1_000):

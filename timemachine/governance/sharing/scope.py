@@ -58,6 +58,7 @@ from timemachine.governance.sharing.redactor import Redactor
 from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
+from timemachine.recording.timeline.pieces import StepRange
 from timemachine.recording.timeline.pure.picture import AxisName, Picture
 from timemachine.recording.timeline.step import FIRST_BYTES
 from timemachine.recording.usage.pure.totals import Totals
@@ -118,10 +119,10 @@ class Scope:
         """Return one recorded step with its payloads and passages, and the shown steps above and inside it."""
         return self._recorded().step(sequence, first_bytes)
 
-    def steps_in_full(self, first_bytes: int) -> Iterator[list[SharedStep]]:
-        """Yield all steps of a session in order, a few at a time, each payload up to that many bytes."""
+    def steps_in_full(self, span: StepRange, first_bytes: int) -> Iterator[list[SharedStep]]:
+        """Yield the steps of a session within a range in order, a few at a time, each payload up to that many bytes."""
         self._last(SESSION)
-        return self._recorded().in_full(first_bytes)
+        return self._recorded().in_full(span, first_bytes)
 
     def context_steps(self, sequence: int) -> list[SharedStep]:
         """Return the steps with the passages of a find or ask: itself, or else the finds inside it."""

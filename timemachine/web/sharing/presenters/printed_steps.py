@@ -1,16 +1,22 @@
-"""The steps of a shared session, replay or comparison in full, for printing: a few at a time, so that memory stays bounded."""
+"""The steps of a shared session, replay or comparison in full, for printing.
+
+Browsers lay out a print in one piece, so a long one consists of parts. The server renders a few steps at a time, so that memory
+stays bounded.
+"""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django.template.loader import get_template
 
 from timemachine.governance.sharing.models import COMPARISON, REPLAY
+from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models.replays import SharedReplayStep
 from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.governance.sharing.scope import Scope
+from timemachine.recording.timeline.pieces import StepRange
 from timemachine.recording.timeline.step import Head
 from timemachine.web.comparisons.presenters.matrix import column_names
 from timemachine.web.sessions.presenters.step_tabs import kind_facts
@@ -18,21 +24,74 @@ from timemachine.web.sessions.presenters.supporting_passages import source_of, s
 from timemachine.web.sharing.presenters.shared_pages import PRINTED_BYTES, UrlState, both_sides
 
 STATE: Final = UrlState(tab="context", more=True, printed=True)
+STEPS_IN_PART: Final = 300
+"""About 120 pages, which a browser lays out in seconds."""
 
 
-def printed(scope: Scope, facts: Mapping[str, object]) -> Iterator[str]:
-    """Yield the steps of what a link shows as HTML. `facts` is the context of the page."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of a print, the `number`th from 1, of `total` steps or answers."""
+
+    number: int
+    total: int
+    unit: str = "steps"
+
+    @property
+    def parts(self) -> int:
+        return max(1, -(-self.total // STEPS_IN_PART))
+
+    @property
+    def first(self) -> int:
+        return (self.number - 1) * STEPS_IN_PART + 1
+
+    @property
+    def last(self) -> int:
+        return min(self.number * STEPS_IN_PART, self.total)
+
+    @property
+    def previous(self) -> int | None:
+        return self.number - 1 if self.number > 1 else None
+
+    @property
+    def next(self) -> int | None:
+        return self.number + 1 if self.number < self.parts else None
+
+    @property
+    def all(self) -> "list[Part]":
+        """Return all parts of the print in order."""
+        return [replace(self, number=number) for number in range(1, self.parts + 1)]
+
+    def of[Item](self, items: Sequence[Item]) -> Sequence[Item]:
+        """Return the items that belong to this part."""
+        return items[self.first - 1 : self.last]
+
+
+def part_of(scope: Scope, number: int) -> Part:
+    """Return a part of the print of what a link shows. Raises `NotFound` if it has no part of this number."""
     if scope.link.target_type == REPLAY:
-        yield from _of_replay(scope, facts)
+        found = Part(number=number, total=len(scope.replayed_sequences()), unit="replayed steps")
     elif scope.link.target_type == COMPARISON:
-        yield from _of_comparison(scope, facts)
+        found = Part(number=number, total=len(scope.comparison().cell_ids()), unit="answers")
     else:
-        yield from _of_session(scope, facts)
+        found = Part(number=number, total=scope.link.through_sequence or 0)
+    if not 1 <= number <= found.parts:
+        raise link_not_valid()
+    return found
 
 
-def _of_session(scope: Scope, facts: Mapping[str, object]) -> Iterator[str]:
+def printed(scope: Scope, part: Part, facts: Mapping[str, object]) -> Iterator[str]:
+    """Yield the steps of a part as HTML. `facts` is the context of the page."""
+    if scope.link.target_type == REPLAY:
+        yield from _of_replay(scope, part, facts)
+    elif scope.link.target_type == COMPARISON:
+        yield from _of_comparison(scope, part, facts)
+    else:
+        yield from _of_session(scope, part, facts)
+
+
+def _of_session(scope: Scope, part: Part, facts: Mapping[str, object]) -> Iterator[str]:
     template = get_template("shares/print_step.html")
-    for steps in scope.steps_in_full(PRINTED_BYTES):
+    for steps in scope.steps_in_full(StepRange(first=part.first, last=part.last), PRINTED_BYTES):
         shared = {
             **facts,
             "asked": STATE,
@@ -81,18 +140,18 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _of_replay(scope: Scope, facts: Mapping[str, object]) -> Iterator[str]:
-    for sequence in scope.replayed_sequences():
+def _of_replay(scope: Scope, part: Part, facts: Mapping[str, object]) -> Iterator[str]:
+    for sequence in part.of(scope.replayed_sequences()):
         step = scope.replay_step(sequence)
         yield _replayed(scope, step, scope.context_steps(sequence), {**facts, "title": f"Step {sequence:,}"})
 
 
-def _of_comparison(scope: Scope, facts: Mapping[str, object]) -> Iterator[str]:
-    """Yield every answer; the passages stand with the first answer to each recorded step."""
+def _of_comparison(scope: Scope, part: Part, facts: Mapping[str, object]) -> Iterator[str]:
+    """Yield the answers; the passages stand with the first answer of the part to each recorded step."""
     comparison = scope.comparison()
     names = column_names(comparison.about().arms)
     before = None
-    for step_id in comparison.cell_ids():
+    for step_id in part.of(comparison.cell_ids()):
         cell = comparison.cell(step_id)
         here = (cell.step.session, cell.step.sequence)
         contexts = [] if here == before else comparison.contexts(cell)

@@ -1,4 +1,4 @@
-"""What visitors print: every step in full with seal and page numbers, and the certificate, one page with a QR code.
+"""What visitors print: every step in full with seal and page numbers, in parts if there are many, and the certificate, one page with a QR code.
 
 The QR code contains the verification address, which names the link but has no secret: a reader who has only the paper
 can open nothing with it.
@@ -17,11 +17,12 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from timemachine.core.pure.clock import now
+from timemachine.core.pure.numbers import whole_number
 from timemachine.governance.sharing.commands.visits import PART, PRINT, printing
 from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.scope import Scope
 from timemachine.web.http import page, see_other
-from timemachine.web.sharing.presenters.printed_steps import printed
+from timemachine.web.sharing.presenters.printed_steps import Part, part_of, printed
 from timemachine.web.sharing.presenters.shared_pages import about, outcome
 from timemachine.web.sharing.visitors import for_visitors, is_open, scope_of
 
@@ -32,13 +33,14 @@ ENDED: Final = '<p class="note bad">The link was revoked or expired while this w
 @for_visitors
 @require_safe
 def shared_print(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """`/share/{public id}/print/`: every step in full, streamed; one print of a link at a time."""
+    """`/share/{public id}/print/`: steps in full, streamed; `part` of many; one print of a link at a time."""
     scope = scope_of(request, public_id, weight=PRINT)
     if scope.link.evidence_only:
         raise link_not_valid()
+    part = _part(request, scope)
     if request.method == "HEAD":
         return StreamingHttpResponse(())
-    sent = _print(request, scope)
+    sent = _print(request, scope, part)
     next(sent)  # a refusal becomes an answer of its own, and closing the response ends the print
     return StreamingHttpResponse(sent)
 
@@ -46,9 +48,11 @@ def shared_print(request: HttpRequest, public_id: str) -> HttpResponseBase:
 @for_visitors
 @require_safe
 def shared_print_style(request: HttpRequest, public_id: str) -> HttpResponse:
-    """`/share/{public id}/print.css`: the line with the seal at the head of every printed page."""
+    """`/share/{public id}/print.css`: the seal at the head and the `part` at the foot of every printed page."""
     scope = scope_of(request, public_id, weight=PART)
-    text = render_to_string("shares/print.css", {"seal": scope.seal(), "public_id": scope.link.public_id})
+    part = _part(request, scope) if "part" in request.GET else None
+    facts = {"seal": scope.seal(), "public_id": scope.link.public_id, "part": part}
+    text = render_to_string("shares/print.css", facts)
     return HttpResponse(text, content_type="text/css; charset=utf-8")
 
 
@@ -77,15 +81,19 @@ def qr_code(address: str) -> SafeString:
     return SafeString(made.svg_inline(border=4, omitsize=True, svgclass="qr-code"))
 
 
-def _print(request: HttpRequest, scope: Scope) -> Iterator[str]:
+def _part(request: HttpRequest, scope: Scope) -> Part:
+    return part_of(scope, whole_number(request.GET.get("part", "1")) or 0)
+
+
+def _print(request: HttpRequest, scope: Scope, part: Part) -> Iterator[str]:
     """Yield the parts of the page, the first one empty as soon as it may begin; stop if the link no longer opens."""
     with printing(scope.link):
         yield ""
-        facts = about(scope) | outcome(scope) | {"in_full": True, "printed_at": now()}
+        facts = about(scope) | outcome(scope) | {"in_full": True, "printed_at": now(), "part": part}
         text = render_to_string("shares/print.html", facts, request)
         begin, end = text.split(STEPS_HERE)
         yield begin
-        for steps in printed(scope, facts):
+        for steps in printed(scope, part, facts):
             if not is_open(request, scope.link.public_id):
                 yield ENDED
                 return
