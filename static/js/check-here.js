@@ -691,7 +691,7 @@ function* told(check) {
     line("summary", "What was checked, and what not"),
     line("p", `${counted.map(([name, count]) => inWords(name, count)).join(", ")}.`),
     ...beside.map((what) => line("p", `Not checked: ${what}.`)),
-    line("p", `${subject}, signed by ${key}${named}. Compare it with the fingerprint you received through another channel.`, "hash"),
+    line("p", `${subject}, signed by ${key}${named}. Compare it with the fingerprint that you received through a different channel.`, "hash"),
   );
   yield details;
 }

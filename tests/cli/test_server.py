@@ -91,9 +91,9 @@ def test_a_local_server_is_found_and_its_data_folder_shown(tm: Here, monkeypatch
 
 
 def test_a_server_without_its_database_is_not_ready(tm: Here) -> None:
-    body = json.dumps({"status": "not ready", "why": "the database does not answer"}).encode()
+    body = json.dumps({"status": "not ready", "why": "the database is not responding"}).encode()
     with other_server(answering(503, body)) as url:
-        assert f"{url} is not ready: the database does not answer." in tm.refused(
+        assert f"{url} is not ready: the database is not responding." in tm.refused(
             "status", TIMEMACHINE_URL=url
         )
 

@@ -163,9 +163,9 @@ def test_omitted_arguments_are_not_sent() -> None:
 
 
 def test_readiness_needs_no_key() -> None:
-    body = b'{"status": "not ready", "why": "the database does not answer"}'
+    body = b'{"status": "not ready", "why": "the database is not responding"}'
     with other_server(answering(503, body)) as url, Connection(Server(url=url, key=None)) as client:
-        assert client.ready() == {"status": "not ready", "why": "the database does not answer"}
+        assert client.ready() == {"status": "not ready", "why": "the database is not responding"}
 
 
 def test_another_program_does_not_count_as_a_ready_server() -> None:

@@ -141,7 +141,7 @@ def test_a_newcomer_records_replays_and_shares(
     visitor.goto(ada.locator("input[readonly]").input_value())
     visitor.get_by_role("button").first.click()
     expect(visitor.locator("#sealed-at")).to_contain_text(
-        "downloading the evidence signs a state of exactly this"
+        "downloading the evidence signs the state shown here"
     )
     visitor.locator("[data-check-here] button").click()
     expect(visitor.locator("#sealed-at")).not_to_contain_text("including records that are not shown")

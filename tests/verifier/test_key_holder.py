@@ -221,7 +221,7 @@ def test_a_step_of_a_replay_links_only_a_recorded_step(made: Made, tmp_path: Pat
 def test_the_report_is_never_claimed_to_match_the_records(made: Made, tmp_path: Path) -> None:
     files, forger = unpacked(made.session), Forger()
     page = files["report.html"].decode()
-    assert "it does not compare its words with them" in page
+    assert "it does not compare this page with the records" in page
     files["report.html"] = b"<h1>The agent refused the order.</h1>"
     forger.seal(files)
     report_text = "\n".join(tm_verify.report_lines(checked(files, tmp_path, forger)))

@@ -123,7 +123,7 @@ def test_the_duration_of_a_session_is_shown(about: dict[str, Any], words: str) -
             "at input $3.00 per million tokens, times 1.1, $10.00 per thousand web searches"
             " under inference_geo=us, web_search_requests=2 (list)",
         ),
-        ({"source": "stated"}, "as the sender stated it"),
+        ({"source": "stated"}, "as stated by the sender"),
         (
             {"source": "unknown", "reason": "model_not_listed"},
             "the price list does not have this model",

@@ -28,7 +28,7 @@ router = Router(tags=["costs"])
 def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
     """Totals of what was recorded from `since` to `until` (days in UTC; the last 30 days), and the rows of one group: `by` is agent, model, tag, day or tool.
 
-    `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` cover the calls that recorded how long they took, within 2.5 %, null
+    `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` cover the calls that recorded how long they took, within 2.5%, null
     without any. A session with several tags counts under each. `replays` is what replays cost on these days, continuations included, which is not part of the totals; null if
     there is a filter. `undated` is what imported steps without times cost, which is on no day.
     """

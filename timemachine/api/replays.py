@@ -257,7 +257,7 @@ def cancel_sweep(request: HttpRequest, sweep_id: str) -> SweepOut:
     "/{session_id}/continue",
     tags=["replays"],
     response={202: ReplayLaunched},
-    summary="Go on from a model call",
+    summary="Continue from a model call",
 )
 def go_on_from_call(request: HttpRequest, session_id: str, payload: ContinueIn) -> Status[ReplayLaunched]:
     """Run the session on from this model call, in the background; follow it at /api/replays/{id}. Tool calls are answered from the record and never executed. The end names the branch session."""
@@ -271,7 +271,7 @@ def go_on_from_call(request: HttpRequest, session_id: str, payload: ContinueIn) 
 @router.post(
     "/{replay_id}/continue",
     response={202: ReplayLaunched},
-    summary="Let a continuation go on",
+    summary="Resume a continuation",
 )
 def go_on(request: HttpRequest, replay_id: str, payload: GoOnIn) -> Status[ReplayLaunched]:
     """Give the results that the record does not hold, the next message of the user, or a higher limit, and let the continuation go on in the same branch."""

@@ -120,8 +120,8 @@ def reasons_in_words(reasons: Mapping[str, int]) -> str:
 
 @register.filter
 def percent(share: float | None) -> str:
-    """Return a share from 0 to 1 in percent: `12.5 %`; empty for None, the share of nothing."""
-    return "" if share is None else f"{share * 100:.1f} %"
+    """Return a share from 0 to 1 in percent: `12.5%`; empty for None, the share of nothing."""
+    return "" if share is None else f"{share * 100:.1f}%"
 
 
 @register.filter

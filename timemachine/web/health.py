@@ -18,5 +18,5 @@ def ready(_request: HttpRequest) -> JsonResponse:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     except DatabaseError:
-        return JsonResponse({"status": "not ready", "why": "the database does not answer"}, status=503)
+        return JsonResponse({"status": "not ready", "why": "the database is not responding"}, status=503)
     return JsonResponse({"status": "ready"})

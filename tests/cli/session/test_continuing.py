@@ -64,7 +64,7 @@ def test_the_next_message_of_the_user_is_sent_or_another_one(
     assert stub.calls()[-1].body["messages"][-1]["content"] == "Look again."
     ran = tm.run("session", "continue", replay_id, "--recorded-message")
     assert ran.code == 0
-    assert "1 message of the user from the record, 1 message written by a person" in ran.out
+    assert "1 user message from the record, 1 message written by a person" in ran.out
 
 
 def test_messages_and_results_can_be_in_files(tm: Here, adding: Session, stub: StubModelServer) -> None:

@@ -53,7 +53,7 @@ def test_model_calls_are_a_table_with_the_finding_right_after_it(
     assert rows[0] == ["step", "recorded", "new", "verdict", "context"]
     assert rows[1] == ["1", "read_file {a.txt}", "read_file {a.txt}", "identical", "verified"]
     assert rows[3][3:] == ["other arguments", "verified"]
-    assert "the runs first part at step 5" in end[0]
+    assert "the runs first diverge at step 5" in end[0]
     for option in ("--diff", "--verbose"):
         in_full = tm.run(*REPLAY, option).out
         assert "Step 5 · llm call · other arguments" in in_full

@@ -29,7 +29,7 @@ def test_calls_without_numbers_are_in_the_cost_of_the_run() -> None:
     found = with_cost_of_run([CALL, counted, said, END])
     assert found[0].prices == {**STATED, "with": "end"}
     assert list(found[1:]) == [counted, said, END]
-    assert price_words(found[0].prices) == "in the cost of the run, which the last event states"
+    assert price_words(found[0].prices) == "included in the cost of the run, stated by the last event"
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
             12,
             [arm("changed", 0.01), arm("identical", 0.02)],
             "No variant is ahead in everything: small is cheaper, large agrees with the recording more often. "
-            "Which one to use depends on what counts more.",
+            "Which one to use depends on what matters more.",
         ),
         (
             12,
@@ -73,7 +73,7 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
             [arm(cost=0.02), arm(("identical", "changed"))],
             "small agrees with the recording most often, but 6 asks are too few to show that this is more than chance.",
         ),
-        (12, [arm(), arm()], "There is no difference between the variants that these 12 asks can show."),
+        (12, [arm(), arm()], "These 12 asks show no difference between the variants."),
         (
             12,
             [arm(grounding=0.9)],
@@ -84,7 +84,7 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
             [arm(grounding=0.1)],
             "Keep what was recorded: it is better grounded than small. The difference is more than chance.",
         ),
-        (12, [arm()], "There is no difference between small and the recording that these 12 asks can show."),
+        (12, [arm()], "These 12 asks show no difference between small and the recording."),
         (
             12,
             [arm(grounding=0.9, cost=0.05)],
@@ -97,8 +97,8 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
                 arm("identical", 0.01, 0.5),
                 arm("identical", 0.02, 0.9),
             ],
-            "No variant is ahead in everything, and each is behind another in something. "
-            "Which one to use depends on what counts more.",
+            "No variant is ahead in everything, and each is behind another variant in something. "
+            "Which one to use depends on what matters more.",
         ),
         (12, [{"missing": "error", "status": "failed"}], ""),
     ],

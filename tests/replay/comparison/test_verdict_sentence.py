@@ -106,7 +106,7 @@ def test_a_variant_without_any_answer_is_said_last() -> None:
     found = compared(arm(1, {None: 3}), arm(2, {"identical": 3}), arm(3, {"not_recorded": 3}, 0.0))
     assert verdict_sentence(found, NAMES[:3]) == (
         "b:two does what was recorded in 3 of 3 model calls for $0.03; a:one answered none of 3 model calls: 3 failed; "
-        "c:three answered for $0, but no recorded answer is there to compare with."
+        "c:three answered for $0, but there is no recorded answer to compare it with."
     )
 
 
@@ -133,7 +133,7 @@ def test_of_many_variants_the_best_is_described_with_the_range_of_the_others() -
     )
     assert verdict_sentence(found, NAMES) == (
         "Of 4 variants, b:two does what was recorded in 9 of 10 model calls (otherwise it makes other calls) for $0.10, "
-        "the others in 0 % to 80 %; that b:two agrees most often may be chance, but that c:three is the cheapest at $0.02 is "
+        "the others in 0% to 80%; that b:two agrees most often may be chance, but that c:three is the cheapest at $0.02 is "
         "more than chance."
     )
 
@@ -148,7 +148,7 @@ def test_what_was_sent_incomplete_is_not_compared_with_the_recording_by_cost() -
     incomplete = [replace(each, incomplete=True) for each in arm(1, {"identical": 8})]
     found = compared(incomplete, arm(2, {"identical": 8}, 0.02))
     assert verdict_sentence(found, NAMES[:2]).endswith(
-        " 8 of 8 requests were not recorded whole and sent without what is missing, so cost, latency and tokens are not "
+        " 8 of 8 requests were not recorded completely and sent without the missing parts, so cost, latency and tokens are not "
         "compared with the recording."
     )
     with_recording, between = (
@@ -157,7 +157,7 @@ def test_what_was_sent_incomplete_is_not_compared_with_the_recording_by_cost() -
         if pair.b in {1, 2} and (pair.a, pair.b) != (0, 2)
     )
     assert with_recording["cost"].n == 0
-    assert with_recording["cost"].excluded == {"A: request not recorded whole": 8}
+    assert with_recording["cost"].excluded == {"A: request not recorded completely": 8}
     assert between["cost"].n == 8
     (one,) = [replace(each, incomplete=True) for each in arm(1, {"identical": 1})]
-    assert " 1 of 1 request was not recorded whole" in verdict_sentence(compared([one]), NAMES[:1])
+    assert " 1 of 1 request was not recorded completely" in verdict_sentence(compared([one]), NAMES[:1])

@@ -29,7 +29,7 @@ MESSAGES: list[dict[str, Any]] = [
     {"role": "user", "content": "<output>a.txt</output>"},
     {"role": "assistant", "content": "I am done.\n```bash\necho COMPLETE\n```"},
 ]
-SAYS = "this agent writes its calls into its text"
+SAYS = "this agent writes its tool calls as text"
 
 
 @pytest.fixture
@@ -78,7 +78,8 @@ def test_the_pages_say_that_the_texts_are_compared(
 ) -> None:
     form = words(browser.get(f"/sessions/{written.id}/replay/").text)
     assert (
-        "This agent writes its calls into its text: no tools are offered, and the texts are compared." in form
+        "This agent writes its tool calls as text, so no tools are offered and the texts are compared."
+        in form
     )
     number = call_of(written)
     step = words(browser.get(f"/replays/{replay.id}/steps/{number}/").text)
@@ -105,7 +106,8 @@ def test_a_run_of_it_does_not_go_on(
     refused = api.post(f"/sessions/{written.id}/continue", {"from": number, "model": MODEL})
     assert (refused.status_code, refused.json()["code"]) == (422, "not_sendable")
     assert (
-        f"{SAYS.capitalize()}, so nothing tells which calls another model makes" in refused.json()["message"]
+        f"{SAYS.capitalize()}, so the calls of another model cannot be recognised"
+        in refused.json()["message"]
     )
     assert "Replay its model calls instead" in refused.json()["message"]
     form = words(browser.get(f"/sessions/{written.id}/continue/?from={number}").text)

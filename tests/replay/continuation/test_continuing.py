@@ -78,9 +78,9 @@ def test_a_call_with_other_arguments_ends_the_run_exactly_there(
     ending = ending_of(replay)
     assert (ending.why, ending.calls, ending.recorded_results, ending.step) == ("diverged", 3, 2, 5)
     assert ending.finding == (
-        'Diverged at step 5 of the branch: the record holds no result for `write_file` {"path":"c.txt","text":"4"}; nearest recorded call: '
+        'Diverged at step 5 of the branch: there is no recorded result for `write_file` {"path":"c.txt","text":"4"}; nearest recorded call: '
         'step 6 of the recording, `write_file` {"path":"c.txt","text":"3"} (differs at /text); 3 calls (4 in the recording), '
-        "2 tool results from the record, 1 recorded result not asked for"
+        "2 tool results from the record, 1 recorded result not used"
     )
     assert len(stub.calls()) == 3
 
@@ -115,7 +115,7 @@ def test_a_result_is_used_once(session: Session, stub: StubModelServer) -> None:
         stub.script(Script(answer="", tools=(("read_file", {"path": "a.txt"}),), times=1))
     ending = ending_of(continued(session))
     assert (ending.calls, ending.recorded_results) == (2, 1)
-    assert "any more; that of step 2 of the recording was already used" in ending.finding
+    assert "left; the result of step 2 of the recording was already used" in ending.finding
 
 
 def test_the_system_prompt_and_the_messages_can_be_changed(session: Session, stub: StubModelServer) -> None:
@@ -163,7 +163,7 @@ def test_a_person_supplies_a_result_and_the_run_goes_on(session: Session, stub: 
     replay = continued(session)
     ending = ending_of(replay)
     assert ending.why == "diverged"
-    assert "the rest of the recording has no result of that tool" in ending.finding
+    assert "the rest of the recording has no result from that tool" in ending.finding
     with pytest.raises(InvalidInput, match="A result is missing"):
         go_on(replay, [], by="ada@example.com")
     with pytest.raises(InvalidInput, match="No call of 'other' is waiting for a result"):

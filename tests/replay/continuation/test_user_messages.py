@@ -43,7 +43,7 @@ def test_a_run_that_does_the_same_gets_what_the_user_wrote_next(chat: Session, s
     play(stub, A, FIRST, B, SECOND)
     replay = continued(chat, 2)
     assert ending_of(replay).finding == (
-        "Followed the recording to its end: 4 calls, 2 tool results from the record, 1 message of the user from the record"
+        "Followed the recording to its end: 4 calls, 2 tool results from the record, 1 user message from the record"
     )
     assert [(each["role"], each["content"]) for each in stub.calls()[-1].body["messages"]][2:5] == [
         ("tool", "1"),
@@ -69,12 +69,12 @@ def test_after_another_answer_it_stops_and_a_person_sends_the_recorded_message(
         0,
     )
     assert ending.finding.startswith(
-        "Stopped after step 3 of the branch, where the user wrote next: the next message of the user (step 5 of the recording) answers what the recorded "
-        "model said, and this answer is not the recorded one (numbers differ); to go on, send it or another one; 2 calls"
+        "Stopped after step 3 of the branch, before the user's next message: the next message of the user (step 5 of the recording) answers what the recorded "
+        "model said, and this answer is not the recorded one (numbers differ); to continue, send it or another one; 2 calls"
     )
     replay = worked(go_on(replay, [], by="ada", message=NextMessage()))
     assert ending_of(replay).finding == (
-        "Followed the recording to its end: 4 calls, 2 tool results from the record, 1 message of the user from the record"
+        "Followed the recording to its end: 4 calls, 2 tool results from the record, 1 user message from the record"
     )
     (copy,) = messages_in(replay)
     assert (copy.metadata, copy.copied_from) == ({"accepted_by": "ada"}, {"session": chat.key, "step": 5})
@@ -165,7 +165,7 @@ def test_messages_are_found_in_the_requests_of_later_calls(project: Project, stu
     play(stub, FIRST, SECOND)
     replay = continued(session)
     assert ending_of(replay).finding == (
-        "Followed the recording to its end: 2 calls, 0 tool results from the record, 1 message of the user from the record"
+        "Followed the recording to its end: 2 calls, 0 tool results from the record, 1 user message from the record"
     )
     (copy,) = messages_in(replay)
     assert copy.copied_from == {"session": session.key, "step": 2}

@@ -86,5 +86,5 @@ def test_a_run_that_did_something_else_does_not_get_it(
 def test_the_explanation_names_the_message_and_what_can_be_done() -> None:
     assert explain(turn(1_234), "this answer is not the recorded one (changed)") == (
         "the next message of the user (step 1,234 of the recording) answers what the recorded model said, and this answer is not the recorded "
-        "one (changed); to go on, send it or another one"
+        "one (changed); to continue, send it or another one"
     )

@@ -35,7 +35,7 @@ def finding(why: str, **others: Any) -> str:
             "finished",
             {"recorded_calls": 4, "unused_results": 1},
             "The model stopped: 3 calls (4 in the recording), 2 tool results from the record, "
-            "1 recorded result not asked for",
+            "1 recorded result not used",
         ),
         (
             "failed",
@@ -51,14 +51,14 @@ def finding(why: str, **others: Any) -> str:
         (
             "cut_off",
             {"supplied_results": 1},
-            "Stopped at step 5 of the branch, whose answer is cut off: 3 calls, 2 tool results from the record, "
+            "Stopped at step 5 of the branch, where the answer was cut off: 3 calls, 2 tool results from the record, "
             "1 result supplied by a person",
         ),
         (
             "user_message",
             {"detail": "it differs", "recorded_messages": 2, "supplied_messages": 1, "next_message": 9},
-            "Stopped after step 5 of the branch, where the user wrote next: it differs; 3 calls, 2 tool results from the record, "
-            "2 messages of the user from the record, 1 message written by a person",
+            "Stopped after step 5 of the branch, before the user's next message: it differs; 3 calls, 2 tool results from the record, "
+            "2 user messages from the record, 1 message written by a person",
         ),
     ],
 )
@@ -84,15 +84,15 @@ def missing(nearest: dict[str, Any] | None, arguments: str | None = "{}") -> str
 def test_a_missing_result_names_the_nearest_call() -> None:
     nearest = {"step": 1_234, "tool": "read", "arguments": '{"a":1}', "paths": ["/a", ""]}
     assert missing(nearest) == (
-        'the record holds no result for `read` {}; nearest recorded call: step 1,234 of the recording, `read` {"a":1} '
+        'there is no recorded result for `read` {}; nearest recorded call: step 1,234 of the recording, `read` {"a":1} '
         "(differs at /a, the whole value)"
     )
     assert missing({**nearest, "paths": []}) == (
-        "the record holds no result for `read` {} any more; that of step 1,234 of the recording was already used"
+        "there is no recorded result for `read` {} left; the result of step 1,234 of the recording was already used"
     )
     assert missing(None, None) == (
-        "the record holds no result for `read` with arguments that are not JSON; the rest of the "
-        "recording has no result of that tool"
+        "there is no recorded result for `read` with arguments that are not JSON; the rest of the "
+        "recording has no result from that tool"
     )
     assert missing(None, "x" * 300).count("x") == 200
 

@@ -55,28 +55,28 @@ def passages(**changes: Any) -> PassageChanges:
         ),
         ("numbers_differ", {"only_new": ["1", "2", "3", "4"]}, "The new answer also has 1, 2, 3 and 1 more."),
         ("names_differ", {"only_recorded": ["Acme"]}, "The new answer lacks Acme."),
-        ("names_differ", {"only_recorded": "withheld"}, "The new answer has other names."),
+        ("names_differ", {"only_recorded": "withheld"}, "The new answer has different names."),
         (
             "polarity_differs",
             {"new": ["Prices fell."], "recorded": ["Prices rose."]},
             "The new answer says the opposite: “Prices fell”, recorded “Prices rose”.",
         ),
         ("polarity_differs", {}, "The new answer says the opposite in at least one sentence."),
-        ("changed", {"only_new": ["x" * 100]}, f"The new answer says something else: “{'x' * 90}…”."),
+        ("changed", {"only_new": ["x" * 100]}, f"The new answer says something different: “{'x' * 90}…”."),
         (
             "other_arguments",
             {"differing": [{"tool": "Bash"}, {"tool": "Bash"}, 3]},
-            "The new model calls Bash with other arguments.",
+            "The new model calls Bash with different arguments.",
         ),
-        ("other_arguments", {}, "The new model calls the same tools with other arguments."),
+        ("other_arguments", {}, "The new model calls the same tools with different arguments."),
         ("other_tool", {"only_new": ["cat"]}, "The new model makes more calls: cat only in the new answer."),
         (
             "other_tool",
             {"only_new": ["cat"], "only_recorded": ["ls"]},
-            "The new model makes other calls: ls only in the recording, cat only in the new answer.",
+            "The new model makes different calls: ls only in the recording, cat only in the new answer.",
         ),
         ("calls_instead", {}, "The recorded model answered; the new one calls a tool."),
-        (None, {"not_asked": "no prompt"}, "It was not sent again, for the reason below."),
+        (None, {"not_asked": "no prompt"}, "It was not sent again for the reason below."),
         (None, {}, "No model was called."),
     ],
 )
@@ -90,7 +90,7 @@ def test_the_sentence_says_what_became_of_the_answer(
     ("changes", "sentence"),
     [
         ({}, "stays at rank 3; the same passages in the same order"),
-        ({"moved": 2}, "stays at rank 3; the same passages in another order"),
+        ({"moved": 2}, "stays at rank 3; the same passages in a different order"),
         (
             {"gained": [9, 12], "lost": 1, "cut_now": 9},
             "stays at rank 3; 2 passages came in at ranks 9 to 12, below the recorded cut of 8, 1 passage was lost",
@@ -135,7 +135,7 @@ def test_a_new_answer_that_rests_on_another_passage_names_that_one() -> None:
 
 def test_which_passage_mattered_is_unknown_without_support_and_not_said_of_a_find() -> None:
     unknown = finding(result(verdict="identical"), passages(mattered=None)).sentence
-    assert "which passage mattered is unknown" in unknown
+    assert "it is unknown which passage mattered" in unknown
     assert finding(result(), passages(mattered=None, answered=False)).sentence == (
         "The same passages in the same order."
     )

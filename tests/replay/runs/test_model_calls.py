@@ -129,7 +129,7 @@ def test_each_call_is_compared_as_an_action(session: Session, stub: StubModelSer
     assert value(first.output)["tool_calls"][0]["function"]["name"] == "read_file"
     assert value(second.output) == "It says: buy milk."
     assert ReplayOut.of(replay).summary.startswith(
-        "2 model calls replayed with openai:gpt-4o: 1 identical, other arguments in 1; the runs first part at step 1, where the "
+        "2 model calls replayed with openai:gpt-4o: 1 identical, other arguments in 1; the runs first diverge at step 1, where the "
         "model calls the tool with other arguments; context verified 2 of 2"
     )
 
@@ -287,7 +287,7 @@ def test_a_replay_of_some_steps_does_not_say_where_the_runs_first_part(
 ) -> None:
     stub.script(Script(answer="", tools=(("delete_file", {}),)))
     found = ReplayOut.of(replayed(session, AUDIT.model_copy(update={"after_sequence": 1})))
-    assert "of the replayed steps, the first that differs is step 3, where the model calls" in found.summary
+    assert "the first replayed step that differs is step 3, where the model calls" in found.summary
     assert found.first_divergence is not None
     assert found.first_divergence.earlier_unanswered == 1
 

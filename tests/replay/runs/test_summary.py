@@ -29,8 +29,8 @@ NOTHING: dict[str, Any] = {
         ),
         (
             {"statuses": {"done": 3}, "contexts": {"reconstructed": 2, "not_recorded": 1}},
-            "nothing could be verified: 1 step without a recorded context, 2 steps whose request was not recorded, but "
-            "put together from the steps before; no model called",
+            "nothing could be verified: 1 step without a recorded context, 2 steps whose request was not recorded but "
+            "assembled from the steps before; no model called",
         ),
         (
             {"statuses": {"done": 2}, "contexts": {"reconstructed": 1, "altered": 1}},
@@ -72,7 +72,7 @@ NOTHING: dict[str, Any] = {
                 "verdicts": {"same_action": 3, "other_tool": 2},
                 "diverged": FirstDivergence(sequence=12, verdict="other_tool", in_words="more calls"),
             },
-            "1 ask and 4 model calls replayed with stub:one: 3 the same action, calls differ in 2; the runs first part at "
+            "1 ask and 4 model calls replayed with stub:one: 3 the same action, calls differ in 2; the runs first diverge at "
             "step 12, where the model makes other calls; $0 (recorded $0)",
         ),
         (
@@ -86,7 +86,7 @@ NOTHING: dict[str, Any] = {
                     sequence=12, verdict="other_arguments", in_words="other arguments", earlier_unanswered=3
                 ),
             },
-            "1 model call replayed: other arguments in 1; of the replayed steps, the first that differs is step 12, where "
+            "1 model call replayed: other arguments in 1; the first replayed step that differs is step 12, where "
             "the model calls the tool with other arguments; $0 (recorded $0)",
         ),
     ],

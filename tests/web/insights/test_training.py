@@ -37,7 +37,7 @@ def test_the_first_pairs_are_shown_and_each_part_can_be_downloaded(viewer: Clien
     assert "It is &lt;b&gt;red&lt;/b&gt;" in shown
     assert "step 2 was rejected: failed" in shown
     assert "Train, 1 pair</a>" in shown
-    assert "train 100&nbsp;%, valid 0&nbsp;%, test 0&nbsp;%" in shown
+    assert "train 100%, valid 0%, test 0%" in shown
     answer = viewer.get("/training/pairs.jsonl?form=dpo&part=train&shares=100,0,0")
     assert 'filename="training-dpo-resolution-train.jsonl"' in answer["Content-Disposition"]
     assert json.loads(answer.getvalue())["rejected"][0]["content"] == "try x"

@@ -74,7 +74,7 @@ def test_a_model_call_leads_to_the_form_and_that_to_the_branch(
     assert "1 L read_file · Step 1. live" in listed
     assert "2 T read_file a.txt step 2 of the recording" in listed
     assert "continuation_ended" not in listed  # the sentence above says it
-    assert "Go on" not in shown
+    assert ">Continue</button>" not in shown
     branch = page(browser, f"/sessions/{replay.branch_id}/")
     assert "Adding, continued from step 1" in branch
     assert page(browser, "/").count('aria-label="branch"') == 1  # of the two sessions in the list
@@ -196,8 +196,8 @@ def test_the_recording_and_the_branch_part_where_the_model_did_something_else(
     work(replay.id, "test")
     for right in (replay.branch_id, replay.id):
         shown = page(browser, f"/compare/?a={session.id}&b={right}")
-        assert "They part at step 5 left, step 3 right" in shown
-        assert "after step 2, where the other goes on" in shown
+        assert "They diverge at step 5 left, step 3 right" in shown
+        assert "after step 2, where the other continues" in shown
 
 
 def test_where_the_user_wrote_next_a_person_sends_the_recorded_message_or_another(
@@ -211,7 +211,7 @@ def test_where_the_user_wrote_next_a_person_sends_the_recorded_message_or_anothe
     replay = Replay.objects.get()
     work(replay.id, "test")
     shown = page(browser, f"/replays/{replay.id}/")
-    assert "Stopped after step 3 of the branch, where the user wrote next" in shown
+    assert "Stopped after step 3 of the branch, before the user's next message" in shown
     assert re.search(r"The user wrote next:.*step 5.*And b\.txt\?\nBe quick\.</bdi>", shown, re.DOTALL)
     for unclear in ({"message": ""}, {"message": "Look again.", "recorded_message": "on"}):
         assert browser.post(f"/replays/{replay.id}/continue/", unclear).status_code == 422
@@ -220,7 +220,7 @@ def test_where_the_user_wrote_next_a_person_sends_the_recorded_message_or_anothe
     browser.post(f"/replays/{replay.id}/continue/", {"recorded_message": "on"})
     work(replay.id, "test")
     shown = page(browser, f"/replays/{replay.id}/")
-    assert "2 messages of the user from the record, 1 message written by a person" in shown
+    assert "2 user messages from the record, 1 message written by a person" in shown
     assert "The user wrote next:" not in shown
 
 

@@ -95,7 +95,7 @@ def test_a_known_alteration_of_a_session_is_reported_on_its_unchecked_replay(
         True,
     )
     shown = operator.get(f"/replays/{replay.id}/evidence/").text
-    assert "The last check of a session that it repeats found differences from its seal" in shown
+    assert "The last check of a session that this replay repeats found differences from its seal" in shown
     assert ">altered</a>" in operator.get(f"/sessions/{session.id}/").text
 
 

@@ -30,7 +30,7 @@ from timemachine.text.redaction.queries import as_profile
 pytestmark = pytest.mark.django_db
 DIVERGED = (
     "Continuation of Adding from step 1 with openai:gpt-4o . "
-    "Diverged at step 5 of the branch: the record holds no result for `write_file`"
+    "Diverged at step 5 of the branch: there is no recorded result for `write_file`"
 )
 
 
@@ -99,14 +99,14 @@ def test_a_result_of_a_person_is_told_from_those_of_the_record(project: Project,
 def test_a_link_to_a_part_says_nothing_of_later_steps(project: Project, supplied: Replay) -> None:
     shown = words(page_of(project, supplied, Terms(through_sequence=3)))
     assert "Continuation of Adding from step 1 with openai:gpt-4o ." in shown
-    assert "How it ended is not among the steps that this link shows." in shown
+    assert "This link does not show how it ended." in shown
     assert "Results from the record: step 2 ." in shown
     assert "Diverged" not in shown
     assert "The model stopped" not in shown
     before_going_on = words(page_of(project, supplied, Terms(through_sequence=6)))
     assert DIVERGED in before_going_on
     gone_on = words(page_of(project, supplied, Terms(through_sequence=8)))
-    assert "How it ended is not among" in gone_on
+    assert "This link does not show how it ended" in gone_on
 
 
 def test_a_profile_withholds_in_the_first_lines(project: Project, diverged: Replay) -> None:
@@ -175,7 +175,7 @@ def test_an_altered_end_does_not_break_the_page_of_a_profile(project: Project, d
         [str(diverged.branch_id)],
     )
     shown = words(page_of(project, diverged, Terms(redaction=profile(project, "bird"))))
-    assert "How it ended is not among the steps that this link shows." in shown
+    assert "This link does not show how it ended." in shown
 
 
 def test_after_a_failed_check_the_page_begins_with_it_and_claims_no_proof(

@@ -42,7 +42,7 @@ def recorded(project: Project, steps: list[ActionDraft], **session: Any) -> Sess
 
 
 def steps() -> list[ActionDraft]:
-    """Three calls: one that was not recorded whole, one that was, and one inside an agent that states its tools."""
+    """Three calls: one that was not recorded completely, one that was, and one inside an agent that states its tools."""
     stated = {"system_prompt": f"Mind {WITHHELD}.", "tools": [tool(f"feed_{WITHHELD}")]}
     answer = asks(f"k-{WITHHELD}")
     return [

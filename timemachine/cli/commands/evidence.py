@@ -82,7 +82,7 @@ def export(*, target: str | None, of_log: bool, output: Path) -> None:
 @click.option(
     "--key",
     metavar="ed25519:FINGERPRINT",
-    help="The key that must have signed it; get the fingerprint through another channel.",
+    help="The key that must have signed it; get the fingerprint through a different channel.",
 )
 @click.option(
     "--older",

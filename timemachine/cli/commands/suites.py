@@ -33,12 +33,17 @@ fail_on = options.fail_on(
 )
 _MATCHING = (
     click.option(
-        "--match-tag", "tag", metavar="TAG", help="Also take the newest sessions with this tag at each run."
+        "--match-tag",
+        "tag",
+        metavar="TAG",
+        help="Also include the newest sessions with this tag at each run.",
     ),
-    click.option("--match-agent", "agent", metavar="A", help="Also take the newest sessions of this agent."),
-    click.option("--match-user", "user", metavar="U", help="Also take the newest sessions of this user."),
     click.option(
-        "--match", "q", metavar="TEXT", help="Also take the newest sessions with this in name or key."
+        "--match-agent", "agent", metavar="A", help="Also include the newest sessions of this agent."
+    ),
+    click.option("--match-user", "user", metavar="U", help="Also include the newest sessions of this user."),
+    click.option(
+        "--match", "q", metavar="TEXT", help="Also include the newest sessions with this in name or key."
     ),
     click.option("--most", type=int, metavar="N", help="Maximum number of matching sessions (default 20)."),
 )

@@ -57,7 +57,7 @@ def comparison_lines(found: types.ComparisonResults, address: str) -> Iterator[s
     right = ("answers", *map(spaced, shares), *_FIGURES)
     heads = ["column", *right, "verdicts", "missing"]
     if found["partings"]:
-        heads.append("first parts")
+        heads.append("first diverges")
         rows = [[*row, _first_parts(found["partings"], arm)] for arm, row in enumerate(rows)]
     yield from table(heads, rows, right=right)
     yield from _missing_answers(found["missing_answers"], names)

@@ -166,7 +166,7 @@ class Root(Resource):
 
         Totals of what was recorded from `since` to `until` (days in UTC; the last 30 days), and the rows of one group: `by` is agent, model, tag, day or tool.
 
-        `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` cover the calls that recorded how long they took, within 2.5 %, null
+        `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` cover the calls that recorded how long they took, within 2.5%, null
         without any. A session with several tags counts under each. `replays` is what replays cost on these days, continuations included, which is not part of the totals; null if
         there is a filter. `undated` is what imported steps without times cost, which is on no day.
         """
@@ -1610,7 +1610,7 @@ class Replays(Resource):
         user_messages: str | None = None,
         reason: str | None = None,
     ) -> types.ReplayLaunched:
-        """Go on from a model call.
+        """Continue from a model call.
 
         Run the session on from this model call, in the background; follow it at /api/replays/{id}. Tool calls are answered from the record and never executed. The end names the branch session.
         """
@@ -1639,7 +1639,7 @@ class Replays(Resource):
         max_calls: int | None = None,
         spend_limit_usd: float | None = None,
     ) -> types.ReplayLaunched:
-        """Let a continuation go on.
+        """Resume a continuation.
 
         Give the results that the record does not hold, the next message of the user, or a higher limit, and let the continuation go on in the same branch.
         """

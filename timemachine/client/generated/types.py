@@ -1743,7 +1743,7 @@ class FrozenRequestOut(TypedDict):
 
     `context` says whether it was recorded (`verified`: its bytes have the recorded hash) or rebuilt from the steps
     before it (`reconstructed`); it was sent to `model`. `absent` names what was not recorded. `calls_in_text`: its agent
-    writes its calls into its text, so that no tool is defined. `steps` are those it was rebuilt from, and
+    writes its tool calls as text, so that no tool is defined. `steps` are those it was rebuilt from, and
     `inherited_steps` counts those of the sessions that this one continues. `sha256` is that of the request in a
     form that depends on no API. `dropped` says what the body does not have because that API does not know it.
     """
@@ -2683,7 +2683,7 @@ class PairedResultOut(TypedDict):
     """What the pairs of one metric show. Differences are B − A in the metric's own unit; `sentence` has it in words.
 
     `excluded` counts the pairs without a value, by side and reason. `wins`, `ties` and `losses` are B's. `needed` is how many pairs show
-    a difference of `matters` with 80 % power. `pairs` has the values if there are fewer than six pairs.
+    a difference of `matters` with 80% power. `pairs` has the values if there are fewer than six pairs.
     """
 
     metric: str
@@ -4482,7 +4482,7 @@ class SourcePage(TypedDict):
 
 @final
 class SpreadOut(TypedDict):
-    """How many values there are, their sum, and the values below which half and 95 % of them lie; null if there are none."""
+    """How many values there are, their sum, and the values below which half and 95% of them lie; null if there are none."""
 
     n: int
     total: float | None
@@ -5417,7 +5417,7 @@ class TurnRecalled(TypedDict):
 
 @final
 class UnansweredCall(TypedDict):
-    """A tool call that the record holds no result for."""
+    """A tool call without a recorded result."""
 
     call_id: str
     tool: str

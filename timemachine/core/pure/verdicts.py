@@ -48,7 +48,7 @@ NO_DIVERGENCE: Final[frozenset[Verdict]] = frozenset(
 OTHER_TOOL: Final = "other_tool"
 _DOES: Final = {"adds", "omits", "contradicts", "other_arguments", "answers_instead", "calls_instead"}
 """Verdicts that say what an answer does or has, which no number can stand before."""
-CALLS_IN_TEXT: Final = "this agent writes its calls into its text; the texts are compared"
+CALLS_IN_TEXT: Final = "this agent writes its tool calls as text, so the texts are compared"
 """What the verdicts on the model calls of such an agent are about."""
 _SAME_ACTION: Final = "same_action"
 

@@ -158,7 +158,7 @@ def _never(about: About) -> str:
 def of_earlier(tree: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line for each previous seal in the statement."""
     for each in tree.get("earlier", ()):
-        why = "it ran again later"
+        why = f"the {tree['of']} ran again later"
         if each["because"] == "erasure":
             why = f"replaced at {each['replaced_at']} after an erasure, by entry {each['log_entry']:,} of the log"
         yield f"Before it, run {each['generation']} was sealed at {each['sealed_at']}, {counted(each['size'], 'record')} under {each['root']}: {why}."

@@ -112,7 +112,7 @@ def target_of(project: Project, target_type: str, target_id: str | UUID) -> Shar
     if target_type == models.COMPARISON:
         return comparison_of(project, target_id)
     raise InvalidInput(
-        f"`target_type` is session, replay or comparison, not {target_type[:80]!r}.",
+        f"`target_type` must be session, replay or comparison, not {target_type[:80]!r}.",
         code="invalid_field",
         field="target_type",
     )

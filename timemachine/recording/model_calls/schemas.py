@@ -23,7 +23,7 @@ class FrozenRequestOut(Schema):
 
     `context` says whether it was recorded (`verified`: its bytes have the recorded hash) or rebuilt from the steps
     before it (`reconstructed`); it was sent to `model`. `absent` names what was not recorded. `calls_in_text`: its agent
-    writes its calls into its text, so that no tool is defined. `steps` are those it was rebuilt from, and
+    writes its tool calls as text, so that no tool is defined. `steps` are those it was rebuilt from, and
     `inherited_steps` counts those of the sessions that this one continues. `sha256` is that of the request in a
     form that depends on no API. `dropped` says what the body does not have because that API does not know it.
     """

@@ -145,7 +145,7 @@ def mark(comparison: Comparison, step: ReplayStep, verdict: str, *, by: str, not
     if step.output_id is None:
         raise Conflict("This cell has no answer to rate.", code="no_answer")
     if verdict == WITHDRAWN and mark_by(step, by) is None:
-        raise Conflict("You have no rating of this cell to withdraw.", code="not_marked")
+        raise Conflict("You have not rated this cell, so there is no rating to remove.", code="not_marked")
     return CellMark.objects.create(
         comparison=comparison, step=step, verdict=verdict, note=note.strip(), marked_by=by[:254]
     )

@@ -51,7 +51,7 @@ def partings_in(steps: QuerySet[ReplayStep]) -> list[Parting]:
 
 
 def summary_of(found: Findings, names: Sequence[str], partings: Sequence[Parting]) -> str:
-    """Return the findings in one sentence, and where each variant first parts from the recording."""
+    """Return the findings in one sentence, and where each variant first diverges from the recording."""
     parts = [
         _parts(name, [each.first_divergence for each in partings if each.arm == arm])
         for arm, name in enumerate(names, 1)
@@ -61,14 +61,14 @@ def summary_of(found: Findings, names: Sequence[str], partings: Sequence[Parting
 
 
 def _parts(name: str, runs: Sequence[FirstDivergence | None]) -> str:
-    """Return where a variant first parts from the recording; empty if it does not."""
+    """Return where a variant first diverges from the recording; empty if it does not."""
     found = [each for each in runs if each is not None]
     if not found:
         return ""
     first = min(found, key=lambda each: each.sequence)
     if len(runs) > 1:
-        return f"{name} parts from the recording in {len(found):,} of {len(runs):,} runs, at the earliest at step {first.sequence:,}"
+        return f"{name} diverges from the recording in {len(found):,} of {len(runs):,} runs, first at step {first.sequence:,}"
     step = f"step {first.sequence:,}, where it {instead(first.verdict)}"
     if first.earlier_unanswered:
-        return f"of the replayed steps, the first in which {name} differs is {step}"
-    return f"{name} first parts from the recording at {step}"
+        return f"{name} first differs, among the replayed steps, at {step}"
+    return f"{name} first diverges from the recording at {step}"

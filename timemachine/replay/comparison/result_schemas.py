@@ -44,7 +44,7 @@ class PairedResultOut(Schema):
     """What the pairs of one metric show. Differences are B − A in the metric's own unit; `sentence` has it in words.
 
     `excluded` counts the pairs without a value, by side and reason. `wins`, `ties` and `losses` are B's. `needed` is how many pairs show
-    a difference of `matters` with 80 % power. `pairs` has the values if there are fewer than six pairs.
+    a difference of `matters` with 80% power. `pairs` has the values if there are fewer than six pairs.
     """
 
     metric: str
@@ -120,7 +120,7 @@ class Method(Schema):
 METHOD: Final = Method(
     unit="one ask or model call; one that is answered several times counts once, by the mean over its runs",
     difference="B − A, step by step",
-    interval="95 %, none below 6 pairs; paired t below 100 independent units, percentile bootstrap from 100; where there are "
+    interval="95%, none below 6 pairs; paired t below 100 independent units, percentile bootstrap from 100; where there are "
     "several sessions, sessions are the independent units, and the error is never smaller than that of as many independent steps",
     bootstrap=Bootstrap(resamples=RESAMPLES, seed=SEED),
     test="McNemar's exact test for shares, Wilcoxon's signed ranks with Pratt's zeros for graded figures; two-sided; steps are taken as "
@@ -129,6 +129,6 @@ METHOD: Final = Method(
     latency="measured side by side, while the other arms were asked as well; where the noise floor shows that an arm differs from itself, "
     "latencies of the comparison cannot be told apart",
     verdict="better needs p_holm below 0.05 and an interval that leaves out no difference",
-    needed="steps for 80 % power at 5 %, for a difference of 0.1 in shares and scores and of 10 % of A's mean elsewhere; by the same "
+    needed="steps for 80% power at 5%, for a difference of 0.1 in shares and scores and of 10% of A's mean elsewhere; by the same "
     "error as the interval, so for steps that are spread over sessions as these are",
 )

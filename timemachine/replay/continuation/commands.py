@@ -206,13 +206,13 @@ def _check_limits(before: ReplayOptions, after: ReplayOptions, ending: Ending) -
     """Raise `InvalidInput` if the limit at which it stopped is not higher now."""
     if ending.why == "call_limit" and (after.max_calls or MAX_CALLS) <= ending.calls:
         raise InvalidInput(
-            f"It stopped at its limit of {counted(ending.calls, 'call')}. Give a higher `max_calls`.",
+            f"This continuation stopped at its limit of {counted(ending.calls, 'call')}. Give a higher `max_calls`.",
             code="limit_reached",
             field="max_calls",
         )
     if ending.why == "spend_limit" and (after.spend_limit_usd or 0) <= (before.spend_limit_usd or 0):
         raise InvalidInput(
-            "It stopped at its spend limit. Give a higher `spend_limit_usd`.",
+            "This continuation stopped at its spend limit. Give a higher `spend_limit_usd`.",
             code="limit_reached",
             field="spend_limit_usd",
         )
@@ -234,7 +234,7 @@ def _ended_step(replay: Replay) -> tuple[ReplayStep, Ending]:
         what = f"It is {replay.status}" if ending is None else ending.finding
         advice = " Retry it instead." if step.status in {"failed", "cancelled"} else ""
         raise Conflict(
-            f"A result or a limit does not let this continuation go on. {what}.{advice}",
+            f"This continuation cannot continue with a result or a higher limit. {what}.{advice}",
             code="nothing_to_go_on_with",
         )
     return step, ending
@@ -312,4 +312,4 @@ def _paired(turn: Turn, results: Sequence[SuppliedResult]) -> list[tuple[ToolCal
 
 def _waiting(turn: Turn) -> str:
     names = ", ".join(f"{call.name[:80]} ({call.id[:80]})" for call in turn.open_calls)
-    return f"These calls are waiting for one: {names}"
+    return f"These calls are waiting for a result: {names}"

@@ -18,8 +18,8 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.selection import recorded
 
 NO_CALLS_TO_ANSWER = (
-    "This agent writes its calls into its text, so nothing tells which calls another model makes, and the record cannot "
-    "answer them. Replay its model calls instead: their texts are compared."
+    "This agent writes its tool calls as text, so the calls of another model cannot be recognised, and the record "
+    "cannot answer them. Replay its model calls instead: their texts are compared."
 )
 MAX_CALLS = 50
 """How many model calls a continuation makes at most, unless it is given another limit."""
@@ -30,7 +30,7 @@ def call_to_continue(session: Session, sequence: int) -> Action:
     action = action_of(session, sequence)
     if action.kind != MODEL_CALL:
         raise InvalidInput(
-            f"Step {sequence} is a {action.kind.replace('_', ' ')}; a run can go on only from a model call ({MODEL_CALL}).",
+            f"Step {sequence} is a {action.kind.replace('_', ' ')}; a run can continue only from a model call ({MODEL_CALL}).",
             code="not_a_model_call",
             field="from",
         )
@@ -78,7 +78,7 @@ def _with_messages(request: Request, messages: list[dict[str, object]]) -> Reque
     given = read_request(messages) if messages else None
     if given is None or not given.messages:
         raise InvalidInput(
-            '`messages` are in no known form. Give a list like [{"role": "user", "content": "…"}].',
+            '`messages` have an unknown form. Give a list like [{"role": "user", "content": "…"}].',
             code="invalid_field",
             field="messages",
         )

@@ -14,7 +14,7 @@ _MOST_TOOLS = 1_000
 
 
 class ContinueIn(Strict):
-    """The model call to go on from, the model, and what to change. `messages` are sent instead of the recorded ones;
+    """The model call to continue from, the model, and what to change. `messages` are sent instead of the recorded ones;
     a result of one of the `repeatable_tools` can be used more than once. What the user wrote next in the recording is sent after
     an answer that agrees with the recorded one (`user_messages`: `agreed`, the default), after any answer at the same place
     (`recorded`), or never (`none`)."""

@@ -41,13 +41,13 @@ from timemachine.text.pure.difference.verdict import AnswerVerdict, answer_verdi
 
 _READ: Final = "frozen_request"
 _CALLED: Final = "called_tools"
-_TOOLLESS: Final = "local:extractive quotes passages and cannot call tools, so it cannot stand in for an agent's model. Choose a language model."
+_TOOLLESS: Final = "local:extractive quotes passages and cannot call tools, so it cannot replace an agent's model. Choose a language model."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestGaps:
     """What of a request was not recorded and cannot be sent again, the tools that are offered as the recorded calls
-    show them, and whether its agent writes its calls into its text, so that it has no tools."""
+    show them, and whether its agent writes its tool calls as text, so that it has no tools."""
 
     absent: tuple[str, ...]
     inferred: tuple[str, ...]
@@ -270,7 +270,7 @@ def calls_in(kind: str, output: object) -> Sequence[ToolCall]:
 
 def request_evidence(frozen: FrozenRequest, sent: Request) -> JsonObject:
     """Return what identifies the request: its hash, its size, what of it was not recorded, the tools that were inferred, and
-    whether its agent writes its calls into its text."""
+    whether its agent writes its tool calls as text."""
     inferred = list(inferred_names(frozen, sent))
     facts: JsonObject = {
         "sha256": request_sha256(sent),

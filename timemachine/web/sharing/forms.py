@@ -83,7 +83,7 @@ class ShareForm(RecordForm):
         min_length=terms.SHORTEST_PASSPHRASE,
         max_length=terms.LONGEST_PASSPHRASE,
         error_messages=dict.fromkeys(("min_length", "max_length"), _OF_PASSPHRASE),
-        help_text="Send it through another channel than the link. Only a hash is stored.",
+        help_text="Send it through a different channel than the link. Only a hash is stored.",
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
         ),
@@ -156,7 +156,7 @@ class ShareForm(RecordForm):
         self.fields["redaction"].required = policy.profile_required
         if policy.passphrase_required:
             passphrase.required = True
-            passphrase.help_text = "Required in this project. Send it through another channel than the link. Only a hash is stored."
+            passphrase.help_text = "Required in this project. Send it through a different channel than the link. Only a hash is stored."
 
     def clean_through_sequence(self) -> int | None:
         """Return a step that exists in the session."""

@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: 2551fb567b338ac735495a2910b1f15ddbe28ed8dced2f56468c4a2580e2caec
+// SHA-256 of the document: 84094cabc502601b14b14a69ddfd601b17d72ffd3c8cfb55c549352c4d50b3bc
 
 export interface paths {
     "/api/answer-cache": {
@@ -711,7 +711,7 @@ export interface paths {
          * What recorded work cost
          * @description Totals of what was recorded from `since` to `until` (days in UTC; the last 30 days), and the rows of one group: `by` is agent, model, tag, day or tool.
          *
-         *     `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` cover the calls that recorded how long they took, within 2.5 %, null
+         *     `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` cover the calls that recorded how long they took, within 2.5%, null
          *     without any. A session with several tags counts under each. `replays` is what replays cost on these days, continuations included, which is not part of the totals; null if
          *     there is a filter. `undated` is what imported steps without times cost, which is on no day.
          */
@@ -1665,7 +1665,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a continuation go on
+         * Resume a continuation
          * @description Give the results that the record does not hold, the next message of the user, or a higher limit, and let the continuation go on in the same branch.
          */
         post: operations["timemachine_api_replays_go_on"];
@@ -2232,7 +2232,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Go on from a model call
+         * Continue from a model call
          * @description Run the session on from this model call, in the background; follow it at /api/replays/{id}. Tool calls are answered from the record and never executed. The end names the branch session.
          */
         post: operations["timemachine_api_replays_go_on_from_call"];
@@ -3811,7 +3811,7 @@ export interface components {
             sequence: number;
         };
         /**
-         * @description The model call to go on from, the model, and what to change. `messages` are sent instead of the recorded ones;
+         * @description The model call to continue from, the model, and what to change. `messages` are sent instead of the recorded ones;
          *     a result of one of the `repeatable_tools` can be used more than once. What the user wrote next in the recording is sent after
          *     an answer that agrees with the recorded one (`user_messages`: `agreed`, the default), after any answer at the same place
          *     (`recorded`), or never (`none`).
@@ -4616,7 +4616,7 @@ export interface components {
          *
          *     `context` says whether it was recorded (`verified`: its bytes have the recorded hash) or rebuilt from the steps
          *     before it (`reconstructed`); it was sent to `model`. `absent` names what was not recorded. `calls_in_text`: its agent
-         *     writes its calls into its text, so that no tool is defined. `steps` are those it was rebuilt from, and
+         *     writes its tool calls as text, so that no tool is defined. `steps` are those it was rebuilt from, and
          *     `inherited_steps` counts those of the sessions that this one continues. `sha256` is that of the request in a
          *     form that depends on no API. `dropped` says what the body does not have because that API does not know it.
          */
@@ -5423,7 +5423,7 @@ export interface components {
          * @description What the pairs of one metric show. Differences are B − A in the metric's own unit; `sentence` has it in words.
          *
          *     `excluded` counts the pairs without a value, by side and reason. `wins`, `ties` and `losses` are B's. `needed` is how many pairs show
-         *     a difference of `matters` with 80 % power. `pairs` has the values if there are fewer than six pairs.
+         *     a difference of `matters` with 80% power. `pairs` has the values if there are fewer than six pairs.
          */
         PairedResultOut: {
             difference: number | null;
@@ -7154,7 +7154,7 @@ export interface components {
             items: components["schemas"]["SourceListed"][];
             next: string | null;
         };
-        /** @description How many values there are, their sum, and the values below which half and 95 % of them lie; null if there are none. */
+        /** @description How many values there are, their sum, and the values below which half and 95% of them lie; null if there are none. */
         SpreadOut: {
             n: number;
             p50: number | null;
@@ -8014,7 +8014,7 @@ export interface components {
             tags: string[];
             tool: string | null;
         };
-        /** @description A tool call that the record holds no result for. */
+        /** @description A tool call without a recorded result. */
         UnansweredCall: {
             arguments: string | null;
             call_id: string;

@@ -45,7 +45,7 @@ def session(project: Project) -> Session:
 @pytest.mark.parametrize(
     ("step", "cost"),
     [
-        (1, "Cost $0.25 as the sender stated it"),
+        (1, "Cost $0.25 as stated by the sender"),
         (2, "Cost $0.00021 at input $0.15, output $0.60, cache read $0.075 per million tokens"),
         (3, f"Cost unknown {UNLISTED}"),
         (5, "Cost unknown no model was recorded"),

@@ -74,9 +74,9 @@ def _lines(found: types.AlignmentOut, shown: str) -> Iterator[str]:
     if found["compared"] == "finds_and_asks":
         yield "Only finds, asks and model calls are compared."
     if (divergence := found["first_divergence"]) is not None:
-        yield f"They part at {_place(divergence)}: {divergence['why']}."
+        yield f"They diverge at {_place(divergence)}: {divergence['why']}."
     elif found["items"]:
-        yield "No step found in which the agent did something else."
+        yield "No step was found where the agent acted differently."
     yield ""
     if not found["items"]:
         yield "No steps." if shown == "all" else f"No pairs with the status {spaced(shown)}."

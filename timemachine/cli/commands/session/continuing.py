@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.command("continue", cls=OneEach)
 @click.argument("id_", metavar="ID")
 @click.option(
-    "--from", "from_", type=click.IntRange(min=1), metavar="N", help="The model call to go on from."
+    "--from", "from_", type=click.IntRange(min=1), metavar="N", help="The model call to continue from."
 )
 @options.use_model
 @options.system_prompt
@@ -103,7 +103,7 @@ def continue_(
         launched = _gone_on(client, id_, given, limits | next_message)
     elif use_model is None or given or message is not None or recorded_message:
         raise click.UsageError(
-            "With --from, name the --use-model that goes on; --result and --message are for a continuation that stopped."
+            "With --from, name the model to continue with (--use-model); --result and --message are for a continuation that stopped."
         )
     else:
         read = None if messages is None else _messages(messages)
@@ -116,7 +116,7 @@ def continue_(
 def _gone_on(
     client: Client, id_: str, results: Sequence[types.ResultIn], changes: dict[str, Any]
 ) -> types.ReplayLaunched:
-    """Let a continuation go on. Raises `UsageError` if the ID is that of a session."""
+    """Resume a continuation. Raises `UsageError` if the ID is that of a session."""
     try:
         return client.replays.go_on(id_, results=results, **changes)
     except Refused as why:

@@ -132,7 +132,7 @@ def _check_passphrase(link: ShareLink, passphrase: str | None, seen: Visitor) ->
     if not passphrase:
         raise PassphraseNeeded("This link needs a passphrase. Ask the person who sent it.")
     if not _passphrase_is_right(link, passphrase, seen):
-        raise WrongPassphrase("This is not the passphrase. Try again, or ask the person who sent the link.")
+        raise WrongPassphrase("The passphrase is wrong. Try again, or ask the person who sent the link.")
 
 
 @transaction.atomic
@@ -174,7 +174,7 @@ def _check_rate(failures: Iterable[datetime], limit: Limit) -> None:
     wait = seconds_to_wait(failures, limit, now())
     if wait:
         raise TooManyRequests(
-            f"Too many tries. Try again in {counted(wait, 'second')}.",
+            f"Too many attempts. Try again in {counted(wait, 'second')}.",
             code="too_many_tries",
             retry_after_seconds=wait,
         )

@@ -77,7 +77,7 @@ def download(link: ShareLink, *, address: str | None = None, browser: str | None
     """
     with lock_if_free(f"evidence of share link {link.pk}") as is_free:
         if not is_free:
-            raise _refused("The evidence of this link is being written for someone else.", RETRY_SECONDS)
+            raise _refused("The evidence for this link is being prepared for someone else.", RETRY_SECONDS)
         _check_rate(link)
         yield
         _note(link, address, browser)

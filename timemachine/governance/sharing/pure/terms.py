@@ -63,7 +63,7 @@ def check_policy(policy: Policy) -> None:
     """Raise `InvalidInput` if the policy is invalid."""
     if policy.longest_days is not None and not 1 <= policy.longest_days <= LONGEST_DAYS:
         raise InvalidInput(
-            f"A link lives between 1 and {LONGEST_DAYS} days. Leave it out for the general maximum.",
+            f"A link can be valid for 1 to {LONGEST_DAYS} days. Leave the number out for the maximum.",
             code="invalid_field",
             field="longest_days",
         )
@@ -73,7 +73,7 @@ def require_allowed(policy: Policy) -> None:
     """Raise `NotAllowed` if links are forbidden."""
     if policy.forbidden:
         raise NotAllowed(
-            "An administrator has turned off share links for this project. Ask them to allow links under Settings, Sharing.",
+            "An administrator has turned off share links for this project. Ask one to turn them on under Settings, Sharing.",
             code="sharing_forbidden",
         )
 
@@ -84,19 +84,19 @@ def check(terms: Terms, now: datetime, policy: Policy = OPEN) -> None:
     check_end(terms.expires_at, now, policy.longest)
     if policy.passphrase_required and terms.passphrase is None:
         raise InvalidInput(
-            "Every link of this project needs a passphrase. Choose one.",
+            "Every link in this project needs a passphrase. Choose one.",
             code="passphrase_required",
             field="passphrase",
         )
     if policy.profile_required and terms.redaction is None:
         raise InvalidInput(
-            "Every link of this project needs a redaction profile. Choose one; `built-in` is always available.",
+            "Every link in this project needs a redaction profile. Choose one; `built-in` is always available.",
             code="profile_required",
             field="redaction",
         )
     if terms.max_opens is not None and not 1 <= terms.max_opens <= MOST_OPENS:
         raise _invalid(
-            "max_opens", f"A link opens between 1 and {MOST_OPENS:,} times; leave it out for no limit."
+            "max_opens", f"A link can have 1 to {MOST_OPENS:,} views; leave the number out for no limit."
         )
     if (
         terms.passphrase is not None
@@ -104,11 +104,11 @@ def check(terms: Terms, now: datetime, policy: Policy = OPEN) -> None:
     ):
         raise _invalid(
             "passphrase",
-            f"A passphrase has {SHORTEST_PASSPHRASE} to {LONGEST_PASSPHRASE:,} characters; leave it out for none.",
+            f"A passphrase must have {SHORTEST_PASSPHRASE} to {LONGEST_PASSPHRASE:,} characters; leave it out for none.",
         )
     if terms.passphrase is not None and _UNTYPABLE.search(terms.passphrase):
         raise _invalid(
-            "passphrase", "A passphrase cannot contain half a character. Remove the lone surrogate."
+            "passphrase", "The passphrase contains an invalid character (a lone surrogate). Remove it."
         )
     if len(terms.label) > LONGEST_LABEL:
         raise _invalid("label", f"A label has at most {LONGEST_LABEL} characters; shorten it.")
@@ -124,13 +124,14 @@ def check_end(expires_at: datetime | None, now: datetime, longest: timedelta) ->
     if expires_at is None:
         return
     if expires_at.tzinfo is None:
-        raise _invalid(
-            "expires_at", "The end of a link needs a UTC offset, for example 2026-12-04T09:00:00Z."
-        )
+        raise _invalid("expires_at", "The expiry time needs a UTC offset, for example 2026-12-04T09:00:00Z.")
     if expires_at <= now:
-        raise _invalid("expires_at", "The link would already have expired. Choose a later end.")
+        raise _invalid("expires_at", "The link would already have expired. Choose a later expiry time.")
     if expires_at > now + longest:
-        raise _invalid("expires_at", f"A link lives at most {longest.days} days here. Choose an earlier end.")
+        raise _invalid(
+            "expires_at",
+            f"A link can be valid for at most {longest.days} days here. Choose an earlier expiry time.",
+        )
 
 
 def _invalid(field: str, says: str) -> InvalidInput:

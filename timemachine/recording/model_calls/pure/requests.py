@@ -28,7 +28,7 @@ class Circumstances:
     """What else is known of a call: its model, its parameters, the tools that it called, and the steps whose stored
     bytes are not those that were recorded (`altered`) or that were deleted.
 
-    `calls_in_text` is whether its agent writes its calls into its text, so that no tools are defined for it.
+    `calls_in_text` is whether its agent writes its tool calls as text, so that no tools are defined for it.
     `stated` has system prompt and tools that were recorded for all calls of an agent, in the steps `stated_in`.
     """
 
@@ -46,7 +46,7 @@ class Circumstances:
 class FrozenRequest:
     """A request as it can be sent again to any model; `model` is the one that it was sent to.
 
-    `absent` names what was not recorded. `calls_in_text`: its agent writes its calls into its text, so that no tool is
+    `absent` names what was not recorded. `calls_in_text`: its agent writes its tool calls as text, so that no tool is
     defined. `steps` are those it was rebuilt from, without those of the sessions that this
     one continues, which `inherited` counts. `since` is set if only the latest messages were asked for: those of steps
     before it were not read.

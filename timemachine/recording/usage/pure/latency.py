@@ -11,7 +11,7 @@ from itertools import accumulate
 class Latency:
     """Median and 95th percentile in milliseconds, None if nothing was timed; `timed` calls have a duration.
 
-    Each is the geometric middle of its bucket: with buckets 5 % wide it is within 2.5 % of the call's duration.
+    Each is the geometric middle of its bucket: with buckets 5% wide it is within 2.5% of the call's duration.
     Nearest-rank method. Anything below 0.001 ms counts as 0.001 ms.
     """
 

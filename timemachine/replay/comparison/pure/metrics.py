@@ -39,7 +39,7 @@ RECORDED_REFUSED: Final = "recorded answer refused"
 NO_PASSAGES: Final = "a model call has no passages"
 NO_MODEL_CALL: Final = "not a model call"
 NO_TOOL: Final = "no tool called"
-NOT_WHOLE: Final = "request not recorded whole"
+NOT_WHOLE: Final = "request not recorded completely"
 OTHER_TOOL: Final = "another tool"
 NOT_OF_THE_KIND: Final = frozenset({NO_PASSAGES, NO_MODEL_CALL, NO_TOOL})
 """Why a metric has no value at an ask where it can have none. One that has only these is left out."""
@@ -112,7 +112,7 @@ AGREEMENT: Final = Measure(
     unit="share",
     title="Agreement with the recording",
     about="the share of answers without a factual difference from the recorded answer: identical, formatting or "
-    "reworded, and of a model call that calls tools, the same action; better is closer to the recording",
+    "reworded, and for a model call that calls tools, the same action; closer to the recording is better",
     read=_agreement,
 )
 GROUNDING: Final = Measure(
@@ -130,8 +130,8 @@ SAME_TOOLS: Final = Measure(
     bounded=True,
     unit="share",
     title="Same tools",
-    about="the share of model calls that call the tools of the recorded one, each as often and no other; "
-    "better is closer to the recording",
+    about="the share of model calls that call the recorded tools, each the same number of times, and no others; "
+    "closer to the recording is better",
     read=_same_tools,
 )
 SAME_ARGUMENTS: Final = Measure(
@@ -140,8 +140,8 @@ SAME_ARGUMENTS: Final = Measure(
     bounded=True,
     unit="share",
     title="Same arguments",
-    about="of the model calls that call the same tools as the recorded one, the share with equal arguments; better is "
-    "closer to the recording",
+    about="of the model calls that call the same tools as the recorded one, the share with equal arguments; closer to "
+    "the recording is better",
     read=_same_arguments,
 )
 COST: Final = Measure(

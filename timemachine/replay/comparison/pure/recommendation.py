@@ -54,7 +54,7 @@ def _best(standings: Sequence[_Standing]) -> str:
     if not ahead:
         return ""
     each_ahead = ", ".join(f"{each.name} {_joined(each.ahead)}" for each in ahead)
-    return f"No variant is ahead in everything: {each_ahead}. Which one to use depends on what counts more."
+    return f"No variant is ahead in everything: {each_ahead}. Which one to use depends on what matters more."
 
 
 def _not_behind(standings: Sequence[_Standing]) -> str:
@@ -64,7 +64,7 @@ def _not_behind(standings: Sequence[_Standing]) -> str:
     if not behind:
         return ""
     if not rest:
-        return "No variant is ahead in everything, and each is behind another in something. Which one to use depends on what counts more."
+        return "No variant is ahead in everything, and each is behind another variant in something. Which one to use depends on what matters more."
     why = ", ".join(
         f"not {each.name}, another one {_joined(each.behind)} by more than chance" for each in behind
     )
@@ -126,8 +126,8 @@ def _no_difference(found: Findings, names: Sequence[str], arms: Sequence[int]) -
         few = "is" if steps.total == 1 else "are"
         return f"{most}, but {steps.words} {few} too few to show that this is more than chance."
     between = "between the variants" if len(arms) > 1 else f"between {names[arms[0] - 1]} and the recording"
-    these = f"this {steps.noun}" if steps.total == 1 else f"these {steps.words}"
-    return f"There is no difference {between} that {these} can show.{_cheapest(found, names, arms)}"
+    these = f"This {steps.noun} shows" if steps.total == 1 else f"These {steps.words} show"
+    return f"{these} no difference {between}.{_cheapest(found, names, arms)}"
 
 
 def _most_agreeing(found: Findings, names: Sequence[str], arms: Sequence[int]) -> str:

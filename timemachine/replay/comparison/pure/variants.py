@@ -42,7 +42,7 @@ def check_reason(reason: str | None) -> None:
     """Raise `InvalidInput` if there is no reason; launching a comparison needs one."""
     if not (reason or "").strip():
         raise InvalidInput(
-            "A comparison needs a reason. Say in a sentence why you make it.",
+            "A comparison needs a reason. Say in one sentence why you are running it.",
             code="reason_needed",
             field="reason",
         )

@@ -72,7 +72,7 @@ def _not_whole(found: Findings) -> str:
     if not number:
         return ""
     return (
-        f" {number:,} of {counted(of, 'request')} {'was' if number == 1 else 'were'} not recorded whole and sent without what is missing, "
+        f" {number:,} of {counted(of, 'request')} {'was' if number == 1 else 'were'} not recorded completely and sent without the missing parts, "
         "so cost, latency and tokens are not compared with the recording."
     )
 
@@ -118,7 +118,7 @@ def _described(variants: Sequence[_Variant], number: int, steps: ModelSteps) -> 
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %"
+    return f"{share * 100:.0f}%"
 
 
 def _whole(variant: _Variant, steps: ModelSteps) -> str:
@@ -147,7 +147,7 @@ def _cost(variant: _Variant) -> str:
 def _without(variant: _Variant, steps: ModelSteps) -> str:
     """Describe a variant that has no answer to compare."""
     if variant.answers:
-        return f"{variant.name} answered{_cost(variant)}, but no recorded answer is there to compare with"
+        return f"{variant.name} answered{_cost(variant)}, but there is no recorded answer to compare it with"
     why = f": {variant.missing}" if variant.missing else ""
     return f"{variant.name} answered none of {steps.words}{why}"
 

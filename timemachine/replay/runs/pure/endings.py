@@ -25,7 +25,7 @@ class NearestCall(Schema):
 
 
 class UnansweredCall(Schema):
-    """A tool call that the record holds no result for."""
+    """A tool call without a recorded result."""
 
     call_id: str
     tool: str
@@ -103,32 +103,32 @@ class Ending(Schema):
         if self.supplied_results:
             parts.append(f"{counted(self.supplied_results, 'result')} supplied by a person")
         if self.recorded_messages:
-            parts.append(f"{counted(self.recorded_messages, 'message')} of the user from the record")
+            parts.append(f"{counted(self.recorded_messages, 'user message')} from the record")
         if self.supplied_messages:
             parts.append(f"{counted(self.supplied_messages, 'message')} written by a person")
         if self.unused_results:
-            parts.append(f"{counted(self.unused_results, 'recorded result')} not asked for")
+            parts.append(f"{counted(self.unused_results, 'recorded result')} not used")
         return ", ".join(parts)
 
 
 def describe(call: UnansweredCall) -> str:
     """Say which result is missing, and which recorded call is nearest."""
-    missing = f"the record holds no result for `{call.tool}` {_short(call.arguments)}"
+    missing = f"there is no recorded result for `{call.tool}` {_short(call.arguments)}"
     nearest = call.nearest
     if nearest is None:
-        return f"{missing}; the rest of the recording has no result of that tool"
+        return f"{missing}; the rest of the recording has no result from that tool"
     if not nearest.paths:
-        return f"{missing} any more; that of step {nearest.step:,} of the recording was already used"
+        return f"{missing} left; the result of step {nearest.step:,} of the recording was already used"
     where = ", ".join(path or "the whole value" for path in nearest.paths)
     return f"{missing}; nearest recorded call: step {nearest.step:,} of the recording, `{nearest.tool}` {_short(nearest.arguments)} (differs at {where})"
 
 
 _HAPPENED: Final[Mapping[str, str]] = {
     "diverged": "Diverged at step {step} of the branch",
-    "user_message": "Stopped after step {step} of the branch, where the user wrote next",
+    "user_message": "Stopped after step {step} of the branch, before the user's next message",
     "call_limit": "Stopped at the limit of {calls}",
     "spend_limit": "Stopped at the spend limit",
-    "cut_off": "Stopped at step {step} of the branch, whose answer is cut off",
+    "cut_off": "Stopped at step {step} of the branch, where the answer was cut off",
     "failed": "Stopped by an error",
     "not_sent": "Not sent",
 }

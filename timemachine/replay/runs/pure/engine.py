@@ -119,12 +119,12 @@ def _audit(recorded: Recorded, options: ReplayOptions, context: str, *, nothing_
 
 _NO_MODEL = "The model of this step was not recorded. Choose one to ask again."
 _WHY_NOT = {
-    ALTERED: "A frozen passage no longer hashes to what was recorded, so the question was not asked again.",
+    ALTERED: "A frozen passage no longer matches its recorded hash, so the question was not asked again.",
     MISSING: "A frozen passage is missing, so the question was not asked again.",
     NOT_RECORDED: "The context of this question was not recorded completely, so it was not asked again.",
 }
 _WHY_NOT_CALLED: Final[Mapping[str, str]] = {
-    ALTERED: "A recorded part of the request no longer hashes to what was recorded, so it was not sent again.",
-    MISSING: "A step that the request consists of was deleted, so it was not sent again.",
-    NOT_RECORDED: "The request was not recorded, or not its beginning, so it was not sent again.",
+    ALTERED: "A recorded part of the request no longer matches its recorded hash, so the request was not sent again.",
+    MISSING: "A step that is part of the request was deleted, so the request was not sent again.",
+    NOT_RECORDED: "The request or its beginning was not recorded, so it was not sent again.",
 }

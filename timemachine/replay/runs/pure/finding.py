@@ -17,18 +17,18 @@ _VERDICTS: Final[Mapping[str, str]] = {
     "equivalent": "The new answer means the same",
     "adds": "The new answer adds something",
     "omits": "The new answer leaves something out",
-    "numbers_differ": "The new answer has other numbers",
-    "names_differ": "The new answer has other names",
+    "numbers_differ": "The new answer has different numbers",
+    "names_differ": "The new answer has different names",
     "polarity_differs": "The new answer says the opposite in at least one sentence",
-    "changed": "The new answer says something else",
+    "changed": "The new answer says something different",
     "contradicts": "The new answer contradicts the recorded one",
-    "other_arguments": "The new model calls the same tools with other arguments",
-    "other_tool": "The new model makes other calls",
+    "other_arguments": "The new model calls the same tools with different arguments",
+    "other_tool": "The new model makes different calls",
     "answers_instead": "The recorded model called a tool; the new one answers",
     "calls_instead": "The recorded model answered; the new one calls a tool",
     "refused": "The new model declines to answer",
     "newly_answered": "The recorded model declined to answer; the new one answers",
-    "not_recorded": "There is no recorded answer to compare the new one with",
+    "not_recorded": "There is no recorded answer to compare with the new one",
     "error": "The call failed",
 }
 _STATUSES: Final[Mapping[str, str]] = {
@@ -112,7 +112,7 @@ def _answer(step: StepResult) -> str | None:
     if step.status in _STATUSES:
         return _STATUSES[step.status]
     if "not_asked" in step.evidence:
-        return "It was not sent again, for the reason below"
+        return "It was not sent again for the reason below"
     return None
 
 
@@ -146,7 +146,7 @@ def _calls(verdict: str, evidence: Mapping[str, Any]) -> str:
 
 def _arguments(evidence: Mapping[str, Any]) -> str:
     tools = _tools(evidence)
-    return f"The new model calls {tools} with other arguments" if tools else ""
+    return f"The new model calls {tools} with different arguments" if tools else ""
 
 
 def _opposite(evidence: Mapping[str, Any]) -> str:
@@ -168,7 +168,7 @@ _SAYING: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "polarity_differs": _opposite,
     "adds": _quoting("The new answer adds", "added"),
     "omits": _quoting("The new answer leaves out", "omitted"),
-    "changed": _quoting("The new answer says something else:", "only_new"),
+    "changed": _quoting("The new answer says something different:", "only_new"),
     "other_arguments": _arguments,
     **{name: partial(_calls, name) for name in ("other_tool", "answers_instead", "calls_instead")},
 }
@@ -222,7 +222,7 @@ def _mattered(found: PassageChanges) -> str | None:
     if passage is None:
         if not found.answered:
             return None
-        return "which passage mattered is unknown, because none is recorded as supporting the answer"
+        return "it is unknown which passage mattered, because none is recorded as supporting the answer"
     named = f"the passage that mattered, “{_short(passage.title)}”,"
     if passage.recorded is None:
         where = "is in neither list" if passage.now is None else f"came in at rank {passage.now}"
@@ -252,4 +252,4 @@ def _in_list(found: PassageChanges) -> str:
         return ", ".join(parts)
     if found.gained:
         return ""
-    return "the same passages in another order" if found.moved else "the same passages in the same order"
+    return "the same passages in a different order" if found.moved else "the same passages in the same order"

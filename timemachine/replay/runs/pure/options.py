@@ -221,7 +221,7 @@ def _check_audit(options: ReplayOptions) -> None:
         )
     if not (options.reason or "").strip():
         raise InvalidInput(
-            "An audit needs a reason. Say in a sentence why you make it.",
+            "An audit needs a reason. Say in one sentence why you are running it.",
             code="reason_needed",
             field="reason",
         )

@@ -18,7 +18,7 @@ from timemachine.replay.runs.pure.verdict_words import instead
 
 _UNVERIFIABLE: Final[Mapping[str, str]] = {
     "not_recorded": "without a recorded context",
-    "reconstructed": "whose request was not recorded, but put together from the steps before",
+    "reconstructed": "whose request was not recorded but assembled from the steps before",
 }
 """Contexts that hold nothing to compare with what was recorded."""
 
@@ -204,8 +204,8 @@ def _first_difference(tally: Tally) -> str:
         return ""
     step = f"step {tally.diverged.sequence:,}, where the model {instead(tally.diverged.verdict)}"
     if tally.diverged.earlier_unanswered:
-        return f"of the replayed steps, the first that differs is {step}"
-    return f"the runs first part at {step}"
+        return f"the first replayed step that differs is {step}"
+    return f"the runs first diverge at {step}"
 
 
 def _unverified(tally: Tally) -> str:

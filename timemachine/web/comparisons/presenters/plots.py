@@ -1,4 +1,4 @@
-"""How each column differs from the one it is compared with: a dot for the difference, a line for its 95 % interval."""
+"""How each column differs from the one it is compared with: a dot for the difference, a line for its 95% interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

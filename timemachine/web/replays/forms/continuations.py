@@ -69,14 +69,14 @@ class ContinueForm(SentOnce, ModelFields):
         code=True,
     )
     user_messages = forms.ChoiceField(
-        label="Messages that the user wrote later",
+        label="The user's later messages",
         choices=[
             ("", "Send them after an answer that agrees with the recorded one"),
             ("recorded", "Send them after any answer at the same place"),
             ("none", "Do not send them"),
         ],
         required=False,
-        help_text="The user reacted to what the recorded model did. Otherwise the run stops there, and you can send the message or "
+        help_text="The user was reacting to the recorded model. If a message is not sent, the run stops there, and you can send it or "
         "another one.",
     )
     reason = area_field("Reason", "Stored with the continuation.")
@@ -124,8 +124,8 @@ class GoOnForm(RecordForm):
 
     places: ClassVar[Mapping[str, str]] = {"message_missing": "message", "message_unavailable": "message"}
     recorded_message = forms.BooleanField(label="Send what the user wrote", required=False)
-    message = area_field("Or another message of the user", "No recorded message follows it.", rows=4)
-    max_calls = _max_calls("More than before, if it stopped at that limit.")
+    message = area_field("Or another user message", "No recorded message follows.", rows=4)
+    max_calls = _max_calls("Set more than before if the run stopped at this limit.")
     spend_limit_usd = _spend_limit()
 
     def __init__(self, ending: Ending, data: Any = None) -> None:

@@ -163,7 +163,7 @@ class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
             self.fields["question"].label = "Query"
             self._leave_out("frames", "model", *CallFields.base_fields)
         if self.is_model_call:
-            self.fields["question"].label = "Last message of the user"
+            self.fields["question"].label = "Last user message"
             self.fields["question"].required = False
             self.fields["question"].help_text = "Leave it empty to send the recorded one."
             self._leave_out("frames", "as_of", "prompt_template", *RetrievalFields.base_fields)

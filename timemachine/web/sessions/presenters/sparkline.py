@@ -40,13 +40,13 @@ def sparkline(session: Session, courses: Mapping[UUID, Activity]) -> SafeString:
 
 
 def course_words(session: Session, course: Activity) -> str:
-    """Return the label of the sparkline: `340 steps over time, most at 45 %; 2 errors`."""
+    """Return the label of the sparkline: `340 steps over time, most at 45%; 2 errors`."""
     steps = counted(session.last_sequence, "step")
     errors = f"; {counted(session.error_count, 'error')}" if session.error_count else ""
     if not course.over_time:
         return f"{steps} in order{errors}"
     busiest = max(range(COLUMNS), key=lambda column: course.steps[column])
-    return f"{steps} over time, most at {round(100 * busiest / (COLUMNS - 1))} %{errors}"
+    return f"{steps} over time, most at {round(100 * busiest / (COLUMNS - 1))}%{errors}"
 
 
 def _silhouette(steps: Sequence[float]) -> Iterator[str]:

@@ -100,9 +100,9 @@ def price_words(prices: Any) -> str:
     if reason := reason_of(prices):
         return safe_text.shown(reason_words(reason, prices.get("about")))
     if prices == STATED:
-        return "as the sender stated it"
+        return "as stated by the sender"
     if isinstance(prices, dict) and prices.get("source") == STATED["source"] and "with" in prices:
-        return "in the cost of the run, which the last event states"
+        return "included in the cost of the run, stated by the last event"
     units = prices.get("per_million_tokens") if isinstance(prices, dict) else None
     if not isinstance(units, dict):
         return safe_text.shown(json.dumps(prices, ensure_ascii=False))[:LONGEST_PRICES]
@@ -125,7 +125,7 @@ def model_price_source(prices: JsonObject) -> str:
         return "runs on your own machine"
     if prices["source"] == "override":
         since = f" from {prices['from']}" if "from" in prices else ""
-        return f"own price for {prices['entry']}{since}"
+        return f"the operator's price for {prices['entry']}{since}"
     tiers = prices.get("tiers", [])
     limit = f", up to {tiers[1]:,} input tokens" if len(tiers) > 1 else ""
     return f"{prices['source']} {prices['version']} for {day}{limit}"

@@ -33,7 +33,7 @@ PAIRED_T, CLUSTERED_T, BOOTSTRAP, CLUSTERED_BOOTSTRAP, NO_SPREAD, ALL_ZERO = (
 
 
 class Interval(Schema):
-    """A 95 % interval and the method that made it (one of the six names above). Only `all_zero` has no width."""
+    """A 95% interval and the method that made it (one of the six names above). Only `all_zero` has no width."""
 
     low: float
     high: float

@@ -64,7 +64,7 @@ class PairedResult:
 
     `excluded` counts the pairs without a value, by side and reason (`A: error`). `wins`, `ties` and `losses`
     are B's, in the metric's direction. `p` belongs to `test`; `p_holm` is corrected for the number of `tests`
-    by `corrected`. `needed` is how many pairs show a difference of `matters` with 80 % power, distributed
+    by `corrected`. `needed` is how many pairs show a difference of `matters` with 80% power, distributed
     over sessions like these; None if the pairs do not show it. `pairs` holds the raw values if there are
     fewer than six.
     """
@@ -130,7 +130,7 @@ def without_verdict(result: PairedResult) -> PairedResult:
 
 
 def needed_pairs(spread: float, difference: float) -> int | None:
-    """Return how many pairs show this mean difference at 5 % with 80 % power, for this standard deviation.
+    """Return how many pairs show this mean difference at 5% with 80% power, for this standard deviation.
 
     n = ((z₀.₉₇₅ + z₀.₈) · s / δ)², the normal form (Miller 2024, section 5); at least six, at most
     `MOST_NEEDED`. None if the spread is unknown. If pairs are clustered by session, s is error · √n, the

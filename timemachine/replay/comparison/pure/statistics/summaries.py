@@ -7,7 +7,7 @@ from timemachine.core.pure.schemas import Schema
 
 
 class SpreadOut(Schema):
-    """How many values there are, their sum, and the values below which half and 95 % of them lie; null if there are none."""
+    """How many values there are, their sum, and the values below which half and 95% of them lie; null if there are none."""
 
     n: int
     total: float | None
