@@ -16,6 +16,15 @@ from timemachine.web.form_parts import Number, WholeNumber, area_field
 MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
 ADAPTIVE = [("", "As recorded"), ("yes", "Adaptive"), ("no", "Exactly top-k")]
 _EMPTY: Final = (None, "")
+_SAME_NAME: Final = (
+    "reason",
+    "skip_asks",
+    "skip_finds",
+    "skip_calls",
+    "only",
+    "sample",
+    "spend_limit_usd",
+)
 VERIFY, ASK, SEARCH = "verify", "ask", "search"
 _CHOICES: Final = [
     (VERIFY, "Verify only"),
@@ -184,6 +193,18 @@ class SessionFields(RetrievalFields, CallFields):
         min_value=1,
         help_text="At most this many of the steps, always the same ones of a session.",
     )
+
+    @classmethod
+    def initial_of(cls, options: SessionOptions, model: str) -> dict[str, Any]:
+        """Return the initial values of the fields for existing options, with the chosen model or models."""
+        names = (*_SAME_NAME, *CallFields.base_fields, *RetrievalFields.base_fields)
+        adaptive = "" if options.adaptive is None else "yes" if options.adaptive else "no"
+        return {
+            **{name: getattr(options, name) for name in names},
+            "adaptive": adaptive,
+            "kind": SEARCH if not options.audit else ASK if model else VERIFY,
+            cls.model_field: model,
+        }
 
     def clean(self) -> dict[str, Any]:
         """Forget what does not belong to the choice, and demand what it needs."""

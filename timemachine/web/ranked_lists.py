@@ -61,6 +61,11 @@ class Slopes:
     more: int
     words: str
 
+    @property
+    def has_marks(self) -> bool:
+        """Return whether a drawn passage is marked as one that supports the answer."""
+        return any(end.mattered for end in (*self.left, *self.right))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:

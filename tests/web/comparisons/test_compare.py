@@ -169,6 +169,8 @@ def test_a_session_and_a_step_are_compared_with_their_replay_and_moved_frames(
     diff = page(viewer, f"/compare/steps/?{address}&left=1&right=1")
     assert "gained" in diff
     assert '<line class="same"' in diff
+    assert "supports an answer" not in diff, "no passage of these lists is marked"
+    assert words(diff).count("Duration") <= 1, "a fact stands once"
     step = page(viewer, f"/replays/{replay.id}/steps/1/")
     assert step.count('<line class="same') == 2
 

@@ -224,6 +224,20 @@ def test_the_models_that_a_session_recorded_are_offered(browser: Client, project
     assert '<option value="openai:gpt-4o-mini"' in page(browser, f"/sessions/{recorded.id}/replay/")
 
 
+def test_replaying_again_starts_from_what_was_chosen(browser: Client, session: Session) -> None:
+    chosen = {"from_sequence": "4", "temperature": "0.5", "skip_finds": "on", "spend_limit_usd": "2"}
+    launched = page(browser, browser.post(f"/sessions/{session.id}/replay/", FORM | chosen)["Location"])
+    again = re.search(rf'href="(/sessions/{session.id}/replay/[^"]*)">Replay<', launched)
+    assert again is not None
+    form = page(browser, again.group(1))
+    assert re.search(r'value="ask" checked', form)
+    assert 'value="local:extractive-3"' in form
+    assert "Prüfung ☃</textarea>" in form
+    for name, value in (("from_sequence", "4"), ("temperature", "0.5"), ("spend_limit_usd", "2")):
+        assert re.search(rf'name="{name}" value="{value}(\.0)?"', form), name
+    assert re.search(r'name="skip_finds"[^>]* checked', form)
+
+
 def test_a_replay_is_cancelled_and_retried_from_its_page(browser: Client, session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
     assert browser.post(f"/replays/{replay.id}/cancel/").status_code == 302

@@ -26,6 +26,7 @@ from timemachine.web.access import Access, get_view
 from timemachine.web.comparisons.presenters.runs import chips, pairs_page, shown_values, step_address
 from timemachine.web.http import page, requested_part
 from timemachine.web.ranked_lists import ranked_lists
+from timemachine.web.replays.presenters.side_values import compared_values
 
 PARTS: Final = ("values",)
 MOST_DIGITS: Final = 9
@@ -102,6 +103,7 @@ def steps(request: HttpRequest, access: Access) -> HttpResponse:
         "differs_in": differs_in,
         "verdict": verdict,
         "sentence": _sentence(differs_in, verdict),
+        "facts": compared_values(left, right),
         "values": values,
         "waits": bool(waiting),
         "ranked": ranked_lists(left.frames, right.frames),

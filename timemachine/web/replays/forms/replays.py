@@ -27,7 +27,7 @@ from timemachine.web.form_parts import (
     WholeNumber,
     area_field,
 )
-from timemachine.web.option_fields import SEARCH, VERIFY, CallFields, RetrievalFields, SessionFields
+from timemachine.web.option_fields import ASK, SEARCH, VERIFY, CallFields, RetrievalFields, SessionFields
 from timemachine.web.template_library import register
 
 PLACES: Final = {
@@ -40,7 +40,7 @@ PLACES: Final = {
     "unknown_filter": "only",
 }
 
-_OF_KINDS: Final = {"audit": VERIFY, "debug": SEARCH}
+_OF_KINDS: Final = {"audit": VERIFY, "debug": SEARCH, ASK: ASK, SEARCH: SEARCH}
 _SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model", "step", "continue_from"}
 _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
     ("skip_asks", True): ("Asks", "left out"),
@@ -134,6 +134,15 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
             after_sequence=(data["from_sequence"] or 1) - 1 or None,
             through_sequence=data["through_sequence"],
         )
+
+
+def as_launched(options: ReplayOptions) -> dict[str, Any]:
+    """Return the initial values of the form for the options of an earlier replay."""
+    return {
+        **ReplayForm.initial_of(options, options.use_model or ""),
+        "from_sequence": options.after_sequence and options.after_sequence + 1,
+        "through_sequence": options.through_sequence,
+    }
 
 
 class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):

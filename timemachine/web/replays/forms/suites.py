@@ -15,7 +15,7 @@ from timemachine.replay.suites.plan import MOST_MATCHED, Matching, SuitePlan
 from timemachine.replay.suites.pure.schedule import MOST_HOURS, WEEKDAYS, schedule_as_written, timezones
 from timemachine.replay.suites.queries import plan_of, sessions_of
 from timemachine.web.form_parts import ModelPicker, Number, SentOnce, WholeNumber, area_field, server_hints
-from timemachine.web.option_fields import ASK, SEARCH, VERIFY, CallFields, RetrievalFields, SessionFields
+from timemachine.web.option_fields import SessionFields
 from timemachine.web.replays.forms.replays import PLACES
 
 REPEATS: Final = [
@@ -25,15 +25,6 @@ REPEATS: Final = [
     ("weekly", "Weekly at a time"),
 ]
 MATCHED: Final = ("q", "agent", "user", "tag")
-SAME_NAME: Final = (
-    "reason",
-    "skip_asks",
-    "skip_finds",
-    "skip_calls",
-    "only",
-    "sample",
-    "spend_limit_usd",
-)
 _MODELS: Final = "Separated by commas; each session is replayed with each of them."
 _HOURS: Final = f"Enter a whole number of hours from 1 to {MOST_HOURS}, for example 6."
 _UNKNOWN_ZONE: Final = (
@@ -179,18 +170,10 @@ class SuiteForm(SentOnce, SessionFields):
 def as_it_is(suite: Suite) -> dict[str, Any]:
     """Return the initial values of the form for an existing suite."""
     plan = plan_of(suite)
-    options = plan.options
-    adaptive = {True: "yes", False: "no"}.get(options.adaptive) if options.adaptive is not None else ""
-    plain = {name: getattr(options, name) for name in (*SAME_NAME, *CallFields.base_fields)}
-    looked = {name: getattr(options, name) for name in RetrievalFields.base_fields if name != "adaptive"}
     return {
-        **plain,
-        **looked,
+        **SuiteForm.initial_of(plan.options, ", ".join(plan.use_models)),
         "name": suite.name,
         "sessions": [str(each.id) for each in sessions_of(suite)],
-        "kind": SEARCH if not options.audit else ASK if plan.use_models else VERIFY,
-        "models": ", ".join(plan.use_models),
-        "adaptive": adaptive,
         "fail_on": ", ".join(plan.fail_on),
         **{f"match_{name}": value for name, value in (suite.matching or {}).items()},
         **_timing(suite.schedule),

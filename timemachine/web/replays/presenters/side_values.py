@@ -1,10 +1,11 @@
-"""Model, tokens, cost, duration and grounding of a replayed step next to the recorded ones."""
+"""Model, tokens, cost, duration and grounding of a replayed step next to the recorded ones, or of two compared steps."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from timemachine.core.pure.numbers import UNKNOWN, money
+from timemachine.replay.alignment.details import StepDetail
 from timemachine.web.formatting import ABSENT, duration
 
 
@@ -18,7 +19,7 @@ class SideValue:
     differs: bool
 
 
-_ALWAYS: Final = ("Model",)
+_NAMED: Final = ("Model", "Tool")
 
 
 def side_values(
@@ -29,25 +30,46 @@ def side_values(
     Without a new model call there is nothing to compare, so the recorded values stand alone.
     """
     called = new.model is not None
+    values = _values(recorded, new, recorded_ms, (ABSENT, UNKNOWN))
     found = [
         SideValue(
             title=title,
             recorded=before,
             new=after if called else "",
-            differs=called and before != after and {before, after} != {ABSENT, UNKNOWN},
+            differs=called and _differ(before, after),
         )
-        for title, before, after in _values(recorded, new, recorded_ms)
+        for title, before, after in values
         if title != "Grounding" or with_grounding
     ]
-    return [each for each in found if each.differs or not called or each.title in _ALWAYS]
+    return [each for each in found if each.differs or not called or each.title in _NAMED]
 
 
-def _values(recorded: Any, new: Any, recorded_ms: float | None) -> Iterator[tuple[str, str, str]]:
-    yield "Model", recorded.model or ABSENT, new.model or UNKNOWN
-    yield "Tokens", _tokens(recorded, ABSENT), _tokens(new, UNKNOWN)
+def compared_values(left: StepDetail, right: StepDetail) -> list[SideValue]:
+    """Return the values that differ, and the model and tool if there is one. What a session lacks is not recorded, what a replay lacks is unknown."""
+    absent = (UNKNOWN if left.run.replay else ABSENT, UNKNOWN if right.run.replay else ABSENT)
+    found = [
+        SideValue(title=title, recorded=before, new=after, differs=_differ(before, after))
+        for title, before, after in (
+            ("Tool", left.tool or absent[0], right.tool or absent[1]),
+            *_values(left, right, left.duration_ms, absent, "Duration"),
+        )
+    ]
+    return [each for each in found if each.differs or (each.title in _NAMED and each.recorded not in absent)]
+
+
+def _differ(before: str, after: str) -> bool:
+    return before != after and {before, after} != {ABSENT, UNKNOWN}
+
+
+def _values(
+    recorded: Any, new: Any, recorded_ms: float | None, absent: tuple[str, str], took: str = "Call duration"
+) -> Iterator[tuple[str, str, str]]:
+    before, after = absent
+    yield "Model", recorded.model or before, new.model or after
+    yield "Tokens", _tokens(recorded, before), _tokens(new, after)
     yield "Cost", _money(recorded), _money(new)
-    yield "Call duration", _duration(recorded_ms, ABSENT), _duration(new.duration_ms, UNKNOWN)
-    yield "Grounding", _grounding(recorded.grounding, ABSENT), _grounding(new.grounding, UNKNOWN)
+    yield took, _duration(recorded_ms, before), _duration(new.duration_ms, after)
+    yield "Grounding", _grounding(recorded.grounding, before), _grounding(new.grounding, after)
 
 
 def _tokens(side: Any, absent: str) -> str:

@@ -28,6 +28,7 @@ from timemachine.replay.runs.model_calls import gaps_of
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import sentence
 from timemachine.replay.runs.queries import (
@@ -46,7 +47,13 @@ from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.estimates import Estimate, estimate_alone, is_estimating
 from timemachine.web.form_parts import sent
 from timemachine.web.http import first_rows, is_unchanged, page
-from timemachine.web.replays.forms.replays import ReplayForm, TrialForm, WhereForm, chosen_options
+from timemachine.web.replays.forms.replays import (
+    ReplayForm,
+    TrialForm,
+    WhereForm,
+    as_launched,
+    chosen_options,
+)
 from timemachine.web.replays.presenters.side_by_side import side_by_side
 from timemachine.web.replays.views.continuations import form_to_go_on
 
@@ -56,12 +63,15 @@ SHOWN_REPLAYS = 20
 
 @form_view(OPERATOR)
 def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
-    """`/sessions/{id}/replay/`: the form, starting at the step `from`; POST launches, or with `estimate` shows the cost."""
+    """`/sessions/{id}/replay/`: the form, starting at the step `from`, or with the options of the replay `like`; POST launches, or with
+    `estimate` shows the cost."""
     session = session_of(access.project, id)
     initial = {
         "kind": request.GET.get("kind", "audit"),
         "from_sequence": whole_number(request.GET.get("from", "")),
     }
+    if like := request.GET.get("like"):
+        initial = as_launched(ReplayOptions(**replay_of(access.project, like).options))
     estimating = is_estimating(request)
     form = ReplayForm(
         model_choices(access.project.id, models_of(session)),
