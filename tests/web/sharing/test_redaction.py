@@ -320,7 +320,7 @@ def test_no_withheld_text_is_in_any_byte_of_a_shared_session(
     assert not TRACES.search(caplog.text.encode())
     text = "".join(answer.text for answer in seen.values())
     assert '<span class="redacted"><span>withheld: number</span></span>' in text
-    assert "matches of the profile No birds , version 1" in words(text)
+    assert "matches of the profile No birds , version 1 (" in words(text)
     assert "All is well." in text
 
 

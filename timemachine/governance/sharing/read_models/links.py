@@ -1,7 +1,9 @@
 """The link itself and its session as a visitor sees them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from timemachine.governance.sharing.models import ShareLink
@@ -12,10 +14,15 @@ from timemachine.recording.sessions.models import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedProfile:
-    """The redaction profile by which a link withholds; `version` is None for the built-in one."""
+    """The redaction profile by which a link withholds: what its detectors match, and how many rules of its own it has.
+
+    `version` is None for the built-in one.
+    """
 
     name: str | None
     version: int | None
+    detect: Sequence[str]
+    own_rules: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +68,17 @@ def shared_link(link: ShareLink, redactor: Redactor) -> SharedLink:
         project_name=link.project.name,
         models=None if link.comparison is None else len(link.comparison.arms),
         replay_kind=None if link.replay is None else link.replay.kind,
-        redaction=profile and SharedProfile(name=profile.get("name"), version=profile.get("version")),
+        redaction=profile and _shared_profile(profile),
+    )
+
+
+def _shared_profile(profile: Mapping[str, Any]) -> SharedProfile:
+    rules = profile.get("rules", {})
+    return SharedProfile(
+        name=profile.get("name"),
+        version=profile.get("version"),
+        detect=rules.get("detect", ()),
+        own_rules=len(rules.get("patterns", ())) + len(rules.get("fields", ())),
     )
 
 
