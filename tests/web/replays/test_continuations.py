@@ -145,7 +145,7 @@ def test_a_limit_is_raised_on_the_page(browser: Client, session: Session, stub: 
     [
         ({"messages": "not json"}, "The messages must be a JSON list."),
         ({"messages": '{"role": "user"}'}, "It is not a list of messages."),
-        ({"messages": '[{"no": "message"}]'}, "no known form"),
+        ({"messages": '[{"no": "message"}]'}, "an unknown form"),
         (
             {"messages": '[{"role": "user", "content": "Hi."}, {"role": "user"}]'},
             "Message 2 of `messages` has no",
@@ -211,7 +211,7 @@ def test_where_the_user_wrote_next_a_person_sends_the_recorded_message_or_anothe
     replay = Replay.objects.get()
     work(replay.id, "test")
     shown = page(browser, f"/replays/{replay.id}/")
-    assert "Stopped after step 3 of the branch, before the user's next message" in shown
+    assert "Stopped after step 3 of the branch, before the user&#x27;s next message" in shown
     assert re.search(r"The user wrote next:.*step 5.*And b\.txt\?\nBe quick\.</bdi>", shown, re.DOTALL)
     for unclear in ({"message": ""}, {"message": "Look again.", "recorded_message": "on"}):
         assert browser.post(f"/replays/{replay.id}/continue/", unclear).status_code == 422
