@@ -46,12 +46,22 @@ const nodeOf = (left, right) => sha256([1], left, right);
 // Process many items in batches, and let the page update in between.
 async function each(many, work, progress = () => {}) {
   const found = [];
+  const began = performance.now();
   for (let at = 0; at < many.length; at += AT_ONCE) {
     found.push(...(await Promise.all(many.slice(at, at + AT_ONCE).map((one, index) => work(one, at + index)))));
-    progress(found.length, many.length);
+    progress(`${found.length} of ${many.length}${pace(found.length, many.length, performance.now() - began)}`);
     await soon();
   }
   return found;
+}
+
+// The rate and the time left, after two seconds.
+function pace(done, all, milliseconds) {
+  if (milliseconds < 2000 || done >= all) return "";
+  const rate = done / (milliseconds / 1000);
+  const left = Math.max(1, (all - done) / rate);
+  const time = left < 60 ? `${Math.round(left)} s` : `${Math.round(left / 60)} min`;
+  return ` · ${Math.round(rate).toLocaleString("en")} per second, about ${time} left`;
 }
 
 // --- the ZIP file
@@ -232,7 +242,7 @@ class Check {
   // The records of a tree by index, in order.
   async records(tree) {
     const lines = await this.bundle.lines(`${tree.path}/records.jsonl`);
-    const leaves = await each(lines, (line) => leafOf(bytes(line)), (done, all) => this.progress(`Records ${done} of ${all}`));
+    const leaves = await each(lines, (line) => leafOf(bytes(line)), (part) => this.progress(`Records ${part}`));
     const { found, order, unlinked, doubles } = this.sealed(tree, lines, leaves);
     const kept = inPlace(order);
     for (const [at, record] of doubles) if (kept.has(at)) found.set(order[at], record);
@@ -560,7 +570,7 @@ class Check {
           }
         }
       },
-      (done, all) => this.progress(`Fields of record ${done} of ${all}`),
+      (part) => this.progress(`Fields of record ${part}`),
     );
     this.counts.fields += right;
     this.counts.misfits += wrong;

@@ -162,6 +162,7 @@
   const STEP_LINKS = ":is(.navigator, .same-kind) a";
   const isQuick = (since) => performance.now() - since < QUIET;
   const loaded = () => Number(document.getElementById("navigator").dataset.at);
+  const aimed = (ctx) => Number(new URL(ctx.request.action, location.href).searchParams.get("step"));
   const current = () => heading ?? document.getElementById("step")?.dataset.sequence;
   let heading = null; // the step that the keys have reached, until it is shown
   let owed = []; // keys whose steps only the server knows
@@ -200,7 +201,8 @@
       if (!link || passing || event.ctrlKey || event.metaKey || event.shiftKey) return;
       const { key } = link.dataset;
       const countable = key in BESIDE && !owed.length && document.getElementById("step");
-      const to = countable ? beside(heading ?? loaded(), key) : null;
+      const from = heading ?? ((request && aimed(request)) || loaded());
+      const to = countable ? beside(from, key) : null;
       pressed = performance.now();
       if (to === null && !request && heading === null) return; // the link knows
       event.preventDefault();
@@ -254,8 +256,7 @@
   document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
     if (ctx !== request) return;
     request = null;
-    const asked = Number(new URL(ctx.request.action, location.href).searchParams.get("step"));
-    if (asked !== loaded()) {
+    if (aimed(ctx) !== loaded()) {
       const lost = heading !== null;
       heading = null;
       owed = [];

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.long_session import ROW, expect_selected, scroll_to, selected
+from tests.e2e.long_session import FAILED, ROW, expect_selected, scroll_to, selected
 from tests.e2e.product import Product
 from tests.waiting import wait_until
 
@@ -166,6 +166,12 @@ def test_keys_whose_steps_only_the_server_knows_are_kept_too(ada: Page, session:
     ada.evaluate("for (const key of 'JJkjJ') press(key)".replace("press", PRESS))
     expect_selected(ada, 3009)
     expect(ada.locator("#goto")).to_have_value("3009")
+
+
+def test_a_key_pressed_while_a_jump_is_loading_goes_on_from_there(ada: Page, session: str) -> None:
+    ada.goto(f"{session}?step=3000")
+    ada.evaluate("for (const key of 'ej') press(key)".replace("press", PRESS))
+    expect_selected(ada, FAILED + 1)
 
 
 def test_fast_stepping_adds_one_history_entry_for_the_last_step(ada: Page, session: str) -> None:
