@@ -58,7 +58,7 @@ def test_a_passphrase_is_requested_after_the_button_and_a_wrong_one_reported(
     assert "once you enter the passphrase" in prompt.text
     assert "when you press the button" not in prompt.text
     wrong = visitor.post(path, {"passphrase": "Brot"})
-    assert "This is not the passphrase" in wrong.text
+    assert "The passphrase is wrong" in wrong.text
     assert visitor.post(path, {"passphrase": "schöner Käse"}).status_code == 303
 
 

@@ -48,7 +48,7 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
     assert page.status_code == 200
     assert "matches withheld" in shown
     assert "Withheld by No birds , version 1, in 7 recorded steps. The link is not created yet." in shown
-    assert "secret AWS access key id" in shown
+    assert "AWS access key id by rule secret" in shown
     assert "Session, name Flight of withheld: number" in shown
     assert not TRACES.search(shown.encode())
     assert ShareLink.objects.count() == 0
@@ -58,7 +58,7 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
         "Visitors can read [0-9]+ matches that the built-in profile would withhold , in 7 recorded steps",
         none,
     )
-    assert "secret AWS access key id" in none
+    assert "AWS access key id by rule secret" in none
     path = created_at(operator, address, redaction=str(profile.id))
     visitor, visitor_page = opened(path)
     assert traces({"": Received.at(visitor, visitor_page)}) == {}

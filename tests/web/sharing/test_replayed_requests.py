@@ -113,7 +113,7 @@ def test_a_request_that_was_put_together_shows_no_step_that_the_link_does_not(
     project: Project, session: Session
 ) -> None:
     shown = words(page_of(project, replayed(session, VERIFY), 3))
-    assert "The request itself was not recorded" in shown
+    assert "The request or its beginning was not recorded" in shown
     assert "A link to the session through step 3 shows it." in shown
     assert "Only the session has this." not in shown
 
