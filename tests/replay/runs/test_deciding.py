@@ -213,7 +213,7 @@ def test_a_step_does_what_its_recording_and_the_options_allow(
 
 
 def test_a_step_without_a_call_gives_the_reason() -> None:
-    assert "no longer hashes" in str(intent(recorded(), AUDIT, "altered", 1).why_not)
+    assert "no longer matches its recorded hash" in str(intent(recorded(), AUDIT, "altered", 1).why_not)
     assert "missing" in str(intent(recorded(), AUDIT, "missing", 1).why_not)
     assert "collection" in str(intent(recorded(has_collection=False), ReplayOptions(), "verified", 1).why_not)
     assert "not recorded" in str(intent(recorded(model=None), ReplayOptions(), "verified", 1).why_not)

@@ -174,7 +174,7 @@ def test_a_changed_request_is_named_and_not_sent(session: Session, stub: StubMod
     )
     changed, kept = all_steps(replayed(session, AUDIT))
     assert (changed.context, kept.context) == ("altered", "verified")
-    assert "no longer hashes" in changed.evidence["not_asked"]
+    assert "no longer matches its recorded hash" in changed.evidence["not_asked"]
     assert len(stub.calls()) == 1
 
 

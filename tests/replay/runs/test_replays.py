@@ -109,7 +109,7 @@ def test_one_changed_byte_alters_only_the_steps_that_used_the_passage(
     }
     assert altered == {step_of_it}
     assert steps[step_of_it].output is None
-    assert "no longer hashes" in steps[step_of_it].evidence["not_asked"]
+    assert "no longer matches its recorded hash" in steps[step_of_it].evidence["not_asked"]
     assert sorted(frame["verdict"] for frame in steps[step_of_it].frames) == ["altered", "verified"]
     assert [step.verdict for step in steps.values() if step.kind == "ask"].count("identical") == 2
 

@@ -201,7 +201,7 @@ def test_an_altered_passage_is_not_sent_and_can_be_left_out(api: Program, sessio
     first, second = named(session)
     hit = Action.objects.get(session=session, sequence=ASK).hits.get(rank=1)
     tamper("UPDATE tm_payload SET data = set_byte(data, 0, 88) WHERE id = %s", [hit.payload_id or 0])
-    assert "no longer hashes" in run_trial(api, {})["evidence"]["not_asked"]
+    assert "no longer matches its recorded hash" in run_trial(api, {})["evidence"]["not_asked"]
     assert run_trial(api, {"frames": [second]})["verdict"] is not None
     refused = api.post(f"/sessions/s1/actions/{ASK}/trials", {"frames": [first]})
     assert refused.json()["code"] == "context_not_verified"
