@@ -290,8 +290,8 @@ def test_previewing_a_link_does_not_create_it(api: Program, session: str) -> Non
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"max_opens": 0}, "A link can have 1 to 1,000,000 times"),
-        ({"max_opens": 10**30}, "A link can have 1 to 1,000,000 times"),
+        ({"max_opens": 0}, "A link can have 1 to 1,000,000 views"),
+        ({"max_opens": 10**30}, "A link can have 1 to 1,000,000 views"),
         ({"through_sequence": 0}, "has no step 0; its last step is 1"),
         ({"through_sequence": 10**30}, "its last step is 1"),
         ({"max_opens": "two"}, "`max_opens` must be a whole number."),

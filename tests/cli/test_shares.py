@@ -29,7 +29,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("share", "create", "s1", "--expires", "0m"), "already have expired"),
     (("share", "create", "s1", "--expires", "2020-01-01T00:00:00Z"), "already have expired"),
     (("share", "create", "s1", "--expires", "60w"), "at most"),
-    (("share", "create", "s1", "--max-opens", "0"), "A link can have 1 to 1,000,000 times"),
+    (("share", "create", "s1", "--max-opens", "0"), "A link can have 1 to 1,000,000 views"),
     (("share", "create", "s1", "--through-step", "9"), "has no step 9; its last step is 2"),
     (("share", "log", "nobody"), "the list of links"),
     (("share", "policy", "--longest-days", "0"), "between 1 and 366 days"),

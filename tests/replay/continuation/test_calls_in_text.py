@@ -67,7 +67,7 @@ def test_no_tools_are_offered_and_the_texts_are_compared(
     found = api.get(f"/replays/{replay.id}").json()
     assert (found["calls_in_text"], found["inferred_tools"]) == (2, 0)
     assert "tool definitions" not in found["absent"]
-    assert f"{SAYS}; the texts are compared" in found["summary"]
+    assert f"{SAYS}, so the texts are compared" in found["summary"]
     first, second = api.get(f"/replays/{replay.id}/steps").json()["items"]
     assert first["verdict"] == "identical"
     assert second["verdict"] not in {"identical", "answers_instead"}
@@ -83,9 +83,9 @@ def test_the_pages_say_that_the_texts_are_compared(
     )
     number = call_of(written)
     step = words(browser.get(f"/replays/{replay.id}/steps/{number}/").text)
-    assert f"{SAYS}, the texts are compared" in step
+    assert f"{SAYS}, so the texts are compared" in step
     visitor, path = opened(shared(project, replay)[1])
-    assert f"{SAYS.capitalize()}; the texts are compared." in words(
+    assert f"{SAYS.capitalize()}, so the texts are compared." in words(
         visitor.get(f"{path}steps/{number}/").text
     )
 

@@ -188,7 +188,7 @@ def test_nothing_goes_on_when_the_model_stopped_or_the_run_is_open(
     with pytest.raises(Conflict, match="still running"):
         go_on(replay, [], by="ada")
     replay = worked(replay)
-    with pytest.raises(Conflict, match="does not let this continuation go on"):
+    with pytest.raises(Conflict, match="cannot continue with a result or a higher limit"):
         go_on(replay, [], by="ada")
 
 
@@ -249,7 +249,7 @@ def test_wrong_input_is_refused_with_the_reason(session: Session, stub: StubMode
         ({"continue_from": 99}, NotFound, "no step 99"),
         ({"continue_from": 1, "use_model": "nobody:x"}, InvalidInput, "nobody"),
         ({"continue_from": 1, "max_calls": 0}, InvalidInput, "max_calls"),
-        ({"continue_from": 1, "messages": [{"no": "message"}]}, InvalidInput, "no known form"),
+        ({"continue_from": 1, "messages": [{"no": "message"}]}, InvalidInput, "an unknown form"),
     ):
         with pytest.raises(error, match=match):
             launch(session, ReplayOptions(**{"use_model": MODEL, **options}), by="ada")

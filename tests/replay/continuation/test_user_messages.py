@@ -122,7 +122,7 @@ def test_without_messages_of_the_user_it_ends_at_the_first_answer(
     ending = ending_of(replay)
     assert (ending.why, ending.next_message, ending.recorded_messages) == ("finished", None, 0)
     assert ending.finding.startswith("The model stopped: 2 calls (4 in the recording)")
-    with pytest.raises(Conflict, match="does not let this continuation go on"):
+    with pytest.raises(Conflict, match="cannot continue with a result or a higher limit"):
         go_on(replay, [], by="ada", message=NextMessage())
 
 

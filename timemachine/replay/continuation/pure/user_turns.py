@@ -50,6 +50,6 @@ def why_not_same(
 def explain(turn: UserTurn, why_not: str) -> str:
     """Return why the run stops before this turn of the user, and what lets it go on."""
     return (
-        f"the next message of the user (step {turn.step:,} of the recording) answers what the recorded model said, and {why_not}; to go on, "
+        f"the next message of the user (step {turn.step:,} of the recording) answers what the recorded model said, and {why_not}; to continue, "
         "send it or another one"
     )
