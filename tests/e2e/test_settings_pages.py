@@ -32,7 +32,7 @@ def test_what_was_done_floats_over_the_page_until_it_is_closed(ada: Page, produc
     ada.goto(f"{product.url}/settings/")
     top = ada.locator("h1").bounding_box()
     project = ada.locator("#project")
-    project.get_by_label("Name").fill("Card desk")
+    project.get_by_role("textbox", name="Project name", exact=True).fill("Card desk")
     project.get_by_role("button", name="Rename project").click()
     toast = ada.get_by_role("status").filter(has_text="Project renamed.")
     expect(toast).to_be_visible()

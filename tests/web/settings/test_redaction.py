@@ -161,7 +161,7 @@ def test_a_text_is_tried_and_shown_with_hatched_marks(viewer: Client) -> None:
     assert '&lt;b&gt;To <span class="redacted"><span>withheld: e-mail</span></span> &amp; ' in outcome
     assert "⟨U+202E⟩" in outcome
     assert "3 matches withheld" in words(outcome)
-    assert "secret AWS access key id 1" in words(outcome)
+    assert "AWS access key id by rule secret 1" in words(outcome)
     assert "no-store" in viewer.post("/settings/redaction/", sent)["Cache-Control"]
 
 
