@@ -32,7 +32,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("share", "create", "s1", "--max-opens", "0"), "A link can have 1 to 1,000,000 views"),
     (("share", "create", "s1", "--through-step", "9"), "has no step 9; its last step is 2"),
     (("share", "log", "nobody"), "the list of links"),
-    (("share", "policy", "--longest-days", "0"), "between 1 and 366 days"),
+    (("share", "policy", "--longest-days", "0"), "valid for 1 to 366 days"),
     (("share", "create", "s1", "--passphrase", ""), "passphrase"),
     (("share", "create", "s1", "--redaction", "nope"), "There is no redaction profile 'nope'"),
     (("share", "revoke", "nobody"), "the list of links"),

@@ -53,7 +53,7 @@ def test_the_page_adds_up_what_was_recorded(browser: Client, project: Project) -
     assert "acme:odd 1 12 1 call of unknown price not recorded not recorded" in shown
     assert "sub 1 12 $0.10" in shown
     assert "nightly 3 36 $0.40 + 1 call of unknown price" in shown
-    assert "read 2 1 50.0 % 20 ms 20 ms" in shown
+    assert "read 2 1 50.0% 20 ms 20 ms" in shown
     assert "2026-11-21: $0.02 + 1 call of unknown price" in shown
     assert "1 day with calls with unknown cost, hatched and marked with “?”." in shown
 
