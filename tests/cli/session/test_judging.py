@@ -80,7 +80,7 @@ def test_ctrl_c_cancels_the_judgement(tm: Here, stub: StubModelServer, recorded:
     assert (code, "The judgement was cancelled" in stderr) == (130, True)
     wait_until(lambda: Judgement.objects.get().state == "failed")
     assert Judgement.objects.get().error_type == "cancelled"
-    assert "1 call of unknthe operator's price for 1 judgement" in tm.run("session", "view", recorded).out
+    assert "1 call of unknown price for 1 judgement" in tm.run("session", "view", recorded).out
 
 
 def test_the_local_model_cannot_judge(tm: Here, recorded: str) -> None:

@@ -54,7 +54,7 @@ def test_a_check_of_a_replay_finds_alterations_of_the_steps_it_repeats(
     operator.post(f"{address}check/")
     shown = operator.get(address).text
     assert "Repeated recorded step 2." in shown
-    assert "will not verify" in shown
+    assert "The verifier will name whatever differs in evidence that you download now." in shown
     assert ">altered</a>" in operator.get(f"/replays/{replay.id}/").text
     with (tmp_path / "replay.zip").open("wb") as file:
         exporting.write_replay(file, replay)
