@@ -17,6 +17,7 @@ from timemachine.embedded.address import Address, answers, chosen_address, refus
 from timemachine.embedded.children import Program, kill_leftovers, last_words, open_log, run
 from timemachine.embedded.programs import web_server
 from timemachine.embedded.supervisor import Supervisor
+from timemachine.web.server import THREADS
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\n    y\nKeyError: 1\nDETAIL: more\n'
 
@@ -197,12 +198,11 @@ def test_the_connection_pool_has_a_connection_for_every_web_server_thread(
     empty_home: Path,
 ) -> None:
     program = web_server(Address(host="127.0.0.1", port=8000), {})
-    threads = int(program.command[program.command.index("--blocking-threads") + 1])
     code = "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS']['pool']['max_size'])"
     environment = os.environ | program.environment | {"DJANGO_SETTINGS_MODULE": "timemachine.config.settings"}
     environment.pop("DATABASE_POOL_SIZE", None)
     output = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
-    assert int(output) >= threads
+    assert int(output) >= THREADS
 
 
 def _reply_once(server: socket.socket, reply: bytes) -> None:

@@ -20,10 +20,8 @@ def preparation(environment: dict[str, str]) -> Program:
 
 
 def web_server(address: Address, environment: dict[str, str]) -> Program:
-    """Granian with one process, and more threads than cores because they wait for the database."""
-    listen = ("--interface", "wsgi", "--host", address.host, "--port", str(address.port), "--workers", "1")
-    quiet = ("--blocking-threads", "20", "--no-access-log", "--log-level", "warning")
-    command = ("granian", *listen, *quiet, "timemachine.config.wsgi:application")
+    """Pages and API."""
+    command = ("timemachine.web.server", address.host, str(address.port))
     return _program("web server", command, environment | {"TIMEMACHINE_PROCESS": "web"})
 
 

@@ -106,7 +106,7 @@ class InTurn:
     is sent outside, and a request that has waited for `patience` seconds is answered without a turn.
     """
 
-    AT_ONCE: Final = 4
+    AT_ONCE: Final = 2
 
     def __init__(self, answer: Callable[[HttpRequest], HttpResponseBase], patience: float = 2.0) -> None:
         self._answer = answer

@@ -1,0 +1,36 @@
+"""The web server: `python -m timemachine.web.server HOST PORT`."""
+
+import gc
+import os
+import sys
+from typing import Final
+
+from django.urls import get_resolver
+from granian.constants import Interfaces
+from granian.log import LogLevels
+from granian.server import Server
+
+PROCESSES: Final = min(2, os.cpu_count() or 1)
+THREADS: Final = 20
+"""Of each process. They mostly wait: for the database, a model or the reader of a live page."""
+
+
+def main(host: str, port: int) -> None:
+    """Serve pages and API until a signal ends it. The application is loaded once, so that the processes share its memory."""
+    from timemachine.config import wsgi  # noqa: F401
+
+    get_resolver().url_patterns  # noqa: B018  # imports every view
+    gc.freeze()
+    Server(
+        "timemachine.config.wsgi:application",
+        address=host,
+        port=port,
+        interface=Interfaces.WSGI,
+        workers=PROCESSES,
+        blocking_threads=THREADS,
+        log_level=LogLevels.error,
+    ).serve()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
