@@ -216,6 +216,8 @@ def test_a_person_launches_a_sweep_and_sees_its_results(project: Project, sessio
     run_sweep(str(sweep.id))
     done = browser.get(sent["Location"]).text
     assert "Recall of the frames" in done
+    assert 'class="finding"' not in waiting
+    assert done.index('<p class="finding">') < done.index("<svg") < done.index("<table")
     assert done.count("<circle") == 2
     assert "3 of 3" in done
     assert sent["Location"] in browser.get(form).text

@@ -65,7 +65,8 @@ def test_the_report_shows_both_runs_and_links_to_their_steps(
     ran(api)
     address = f"{suite}runs/2/"
     shown = words(browser, address)
-    assert "since run 1: 2 worse" in shown
+    assert shown.index("2 worse since run 1.") < shown.index("Failed: worse in 2 steps")
+    assert shown.index("Difference") < shown.index("About this run")
     assert "worse in 2 steps" in shown
     assert f"{THREE} before: {ONE}" in shown
     assert QUESTIONS[0] not in shown
@@ -88,6 +89,10 @@ def test_the_report_shows_both_runs_and_links_to_their_steps(
     suites = words(browser, "/suites/")
     assert "failed conditions 2 worse" in suites
     assert "run 1: 3, run 2: 1" in page(browser, suite)
+    shown = words(browser, suite)
+    assert (
+        shown.index("Run 2 : 2 worse since run 1.") < shown.index("Verdicts") < shown.index("What a run does")
+    )
     assert address in page(browser, f"/replays/{steps.replay_id}/")
 
 

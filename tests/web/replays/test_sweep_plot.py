@@ -13,6 +13,7 @@ from timemachine.web.replays.presenters.sweep_plot import (
     RIGHT,
     TOP,
     chosen,
+    finding_of,
     measure_of,
     ordered,
     sweep_plot,
@@ -84,6 +85,45 @@ def test_settings_are_measured_by_overlap_if_no_answer_was_grounded() -> None:
     plot = sweep_plot(ungrounded)
     assert plot is not None
     assert plot.upwards == "overlap"
+
+
+@pytest.mark.parametrize(
+    ("rows", "finding"),
+    [
+        (MEASURED[:2], "Best: hybrid, top-k 4, adaptive cut-off, with recall 1.00 at 900 tokens per step."),
+        (
+            MEASURED,
+            "2 of 3 settings have the best recall, 1.00. "
+            "Fewest tokens: hybrid, top-k 4, exactly top-k, at 200 tokens per step.",
+        ),
+        (
+            [setting(1, None, 1.0, overlap=0.5), setting(3, None, None, overlap=0.5)],
+            "All 2 settings have the same overlap, 0.50. "
+            "Fewest tokens: hybrid, top-k 4, exactly top-k, at 1 token per step.",
+        ),
+        ([setting(1, 0.25, None)], "Best: hybrid, top-k 4, exactly top-k, with recall 0.25."),
+        ([WAITING], None),
+        ([], None),
+    ],
+)
+def test_the_best_setting_is_named_in_one_sentence(rows: list[SweepRowOut], finding: str | None) -> None:
+    assert finding_of(rows, finished=True) == finding
+
+
+def test_an_unfinished_sweep_names_the_best_setting_so_far() -> None:
+    found = finding_of([*MEASURED[:2], WAITING], finished=False)
+    assert found is not None
+    assert found.startswith("Best so far: hybrid")
+    both = finding_of(MEASURED, finished=False)
+    assert both is not None
+    assert both.startswith("2 of 3 settings measured so far have the best recall")
+
+
+def test_the_embedding_model_is_named_where_there_are_several() -> None:
+    several = [each.model_copy(update={"embedding_model": f"m{each.number}"}) for each in MEASURED[:2]]
+    found = finding_of(several, finished=True)
+    assert found is not None
+    assert "adaptive cut-off, m2, with" in found
 
 
 def test_there_is_no_plot_without_figures() -> None:

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
 
 from timemachine.core.pure.numbers import counted, money, progress, total_cost
+from timemachine.core.pure.verdicts import verdict_in_words
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
 from timemachine.replay.runs.pure.summary import most_failed
 from timemachine.replay.runs.queries import VERDICT, verdict_words
@@ -187,27 +188,51 @@ def _passages(steps: QuerySet[ReplayStep]) -> dict[int, str]:
 
 def summary(run: SuiteRun, counts: RunCounts) -> str:
     """Return the run in one sentence: its steps, what changed since which run, and the cost."""
+    since = _since_words(run) if run.finished_at is not None else ""
+    return "; ".join(part for part in _totals(run, counts, since) if part)
+
+
+def totals(run: SuiteRun, counts: RunCounts) -> str:
+    """Return the run in one sentence without what changed: its steps and the cost."""
+    return "; ".join(part for part in _totals(run, counts, "") if part)
+
+
+def finding(run: SuiteRun, counts: RunCounts) -> str:
+    """Return what a finished run found: the changes since the previous one; without a previous one, the verdicts."""
+    if run.findings is not None and run.previous is not None:
+        changed = _changes_words(run.findings["counts"])
+        return f"{changed[0].upper()}{changed[1:]} since run {run.previous.number}."
+    verdicts = [f"{number:,} {verdict_in_words(name)}" for name, number in _results(counts).items()]
+    return f"Verdicts: {', '.join(verdicts)}." if verdicts else "No step has a result."
+
+
+def _results(counts: RunCounts) -> Mapping[str, int]:
+    """Return the verdicts with their numbers of steps: on answers, else on passages found again, else on contexts."""
+    return counts.verdicts or counts.retrievals or counts.contexts
+
+
+def _totals(run: SuiteRun, counts: RunCounts, since: str) -> list[str]:
     names = {"failed": "failed", "skipped": "not asked", "cancelled": "cancelled"}
     others = {what: counts.statuses.get(status, 0) for status, what in names.items()}
     parts = [progress(counts.statuses.get("done", 0), counted(counts.total, "step"), others)]
     if counts.left_out:
         parts.append(f"{counted(counts.left_out, 'replay')} left out")
-    if run.finished_at is not None:
-        parts.append(_since_words(run))
+    parts.append(since)
     parts.append(total_cost(counts.cost_usd, counts.unknown_cost_calls))
     if over := over_limit(run, counts):
         parts.append(
             f"the spend limit of {money(run.options['spend_limit_usd'])} was exceeded by {money(over)}"
         )
     parts.append(most_failed(counts.failure, counts.statuses.get("failed", 0)))
-    return "; ".join(part for part in parts if part)
+    return parts
 
 
 def _since_words(run: SuiteRun) -> str:
     if run.findings is None or run.previous is None:
         return f"no earlier {run.kind} run to compare with"
-    changed = {name: number for name, number in run.findings["counts"].items() if name != "same"}
-    changes_text = (
-        ", ".join(counted_change(name, number) for name, number in changed.items()) or "nothing changed"
-    )
-    return f"since run {run.previous.number}: {changes_text}"
+    return f"since run {run.previous.number}: {_changes_words(run.findings['counts'])}"
+
+
+def _changes_words(counts: Mapping[str, int]) -> str:
+    changed = {name: number for name, number in counts.items() if name != "same"}
+    return ", ".join(counted_change(name, number) for name, number in changed.items()) or "nothing changed"

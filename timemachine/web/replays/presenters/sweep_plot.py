@@ -1,9 +1,10 @@
-"""The settings of a sweep as points: tokens on the x-axis, recall or overlap on the y-axis. Pure except for its filters."""
+"""The best setting of a sweep in a sentence, and all settings as points: tokens on the x-axis, recall or overlap on the y-axis."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from timemachine.core.pure.numbers import counted
 from timemachine.replay.sweeps.schemas import SweepRowOut as Row
 
 WIDTH, HEIGHT = 344, 240
@@ -101,6 +102,33 @@ def _places(point: Point) -> Iterator[Point]:
 
 def _is_free(point: Point, placed: Iterable[Point]) -> bool:
     return all(abs(point.x - at.x) >= APART or abs(point.y - at.y) >= APART for at in placed)
+
+
+def finding_of(rows: Sequence[Row], *, finished: bool) -> str | None:
+    """Return the best of the measured settings in a sentence, with how many are as good; None if nothing was measured."""
+    measure = measure_of(rows)
+    measured = [(row, value) for row in ordered(rows, "best") if (value := _figure(row, measure)) is not None]
+    if not measured:
+        return None
+    best, figure = measured[0]
+    equal, name = sum(value == figure for _, value in measured), _name(best, rows)
+    tokens = _figure(best, "tokens_per_step")
+    cost = "" if tokens is None else f" at {counted(round(tokens), 'token')} per step"
+    if equal == 1:
+        word = "Best" if finished else "Best so far"
+        return f"{word}: {name}, with {measure} {figure:.2f}{cost}."
+    which = f"All {equal}" if equal == len(measured) else f"{equal} of {len(measured)}"
+    so_far = "" if finished else " measured so far"
+    shared = "the same" if equal == len(measured) else "the best"
+    fewest = cost and f" Fewest tokens: {name},{cost}."
+    return f"{which} settings{so_far} have {shared} {measure}, {figure:.2f}.{fewest}"
+
+
+def _name(row: Row, rows: Iterable[Row]) -> str:
+    parts = [row.mode, f"top-k {row.top_k:,}", "adaptive cut-off" if row.adaptive else "exactly top-k"]
+    if row.embedding_model and len({each.embedding_model for each in rows} - {None}) > 1:
+        parts.append(row.embedding_model)
+    return ", ".join(parts)
 
 
 def measure_of(rows: Sequence[Row]) -> str:

@@ -16,7 +16,7 @@ from timemachine.recording.usage.queries import models_of
 from timemachine.replay.suites import commands, queries, running
 from timemachine.replay.suites.models import Suite
 from timemachine.replay.suites.plan import matching_of
-from timemachine.replay.suites.reports import summary
+from timemachine.replay.suites.reports import finding, totals
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.estimates import Estimate, estimate_alone, is_estimating
@@ -91,8 +91,11 @@ def suite(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     found = queries.suite_of(access.project, id)
     runs, matching = list(queries.runs_of(found)[:SHOWN_RUNS]), matching_of(found.matching)
     counts = queries.counts_of(runs)
+    latest = next((run for run in runs if run.finished_at), None)
     context = {
         "suite": found,
+        "latest": latest,
+        "finding": latest and finding(latest, counts[latest.id]),
         "named": queries.named_in(found),
         "matching": matching and matching.words(),
         "matched": queries.matched_by(found).count(),
@@ -132,7 +135,8 @@ def suite_run(request: HttpRequest, access: Access, id: str, number: int) -> Htt
         "run": found,
         "counts": counts,
         "over_limit": queries.over_limit(found, counts),
-        "summary": summary(found, counts),
+        "finding": finding(found, counts) if found.finished_at else None,
+        "summary": totals(found, counts),
         "cancelled_at": queries.cancelled_at(found),
         "members": pairs,
         "problems": [each for each in members if each.problem_code or each.replay_id is None],

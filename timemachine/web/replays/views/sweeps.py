@@ -17,7 +17,7 @@ from timemachine.web.estimates import Estimate, estimate_alone, is_estimating
 from timemachine.web.form_parts import sent
 from timemachine.web.http import is_unchanged, page
 from timemachine.web.replays.forms.replays import SweepForm
-from timemachine.web.replays.presenters.sweep_plot import chosen, measure_of, ordered, sweep_plot
+from timemachine.web.replays.presenters.sweep_plot import chosen, finding_of, measure_of, ordered, sweep_plot
 
 SHOWN_SWEEPS = 20
 
@@ -80,6 +80,7 @@ def sweep(request: HttpRequest, access: Access, id: str) -> HttpResponse:
             ("tokens", "fewest tokens"),
             ("number", "number"),
         ],
+        "finding": finding_of(document.rows, finished=found.finished_at is not None),
         "plot": sweep_plot(document.rows),
         "several_models": len({row.embedding_model for row in document.rows} - {None}) > 1,
         "may_run": access.may(OPERATOR),
