@@ -4,7 +4,7 @@
   const one = (selector, from = document) => from.querySelector(selector);
   const part = (name) => one(`#writing [data-part=${name}]`);
   const announce = (text) => (document.getElementById("live").textContent = text);
-  const REPLACED = [".page-head > p", ".work-step:not(#writing)", ".work-steps"];
+  const REPLACED = [".marks > p", ".work-step:not(#writing)", ".work-steps"];
   let before = Promise.resolve(); // a question sent while an answer is streaming waits for its end
 
   document.addEventListener("submit", (event) => {

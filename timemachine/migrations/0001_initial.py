@@ -1274,6 +1274,7 @@ class Migration(migrations.Migration):
                 "db_table": "tm_replay",
                 "indexes": [
                     models.Index(fields=["session", "-created_at"], name="replay_of_session"),
+                    models.Index(fields=["project", "-id"], name="replay_newest_first"),
                     models.Index(
                         condition=models.Q(("status__in", ("queued", "running"))), fields=["created_at"], name="replay_unfinished"
                     ),
@@ -2036,7 +2037,7 @@ class Migration(migrations.Migration):
                 "indexes": [
                     GinIndex(fields=["words"], name="searched_words"),
                     models.Index(fields=["project"], name="searched_of_project"),
-                    models.Index(fields=["session", "sequence"], include=["tokens"], name="searched_of_session"),
+                    models.Index(fields=["session", "sequence"], name="searched_of_session"),
                 ],
             },
         ),

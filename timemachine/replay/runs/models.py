@@ -53,6 +53,7 @@ class Replay(Enqueued):
         ]
         indexes = [
             models.Index(fields=["session", "-created_at"], name="replay_of_session"),
+            models.Index(fields=["project", "-id"], name="replay_newest_first"),
             models.Index(
                 fields=["created_at"], condition=Q(status__in=OPEN_REPLAY_STATUSES), name="replay_unfinished"
             ),

@@ -12,7 +12,6 @@ from timemachine.core.pure.postgres_text import is_plain
 from timemachine.core.pure.safe_text import shown
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
-from timemachine.recording.usage.queries import models_of
 from timemachine.replay.suites import commands, queries, running
 from timemachine.replay.suites.models import Suite
 from timemachine.replay.suites.plan import matching_of
@@ -177,7 +176,7 @@ def _suite_form(
     estimating: bool,
 ) -> SuiteForm:
     offered = queries.offered_in(access.project, chosen)
-    models = model_choices(access.project.id, models_of(offered))
+    models = model_choices(access.project.id)
     return SuiteForm(models, offered, data, initial=initial, estimating=estimating)
 
 

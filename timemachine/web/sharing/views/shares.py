@@ -83,11 +83,13 @@ def link(request: HttpRequest, access: Access, link_id: UUID) -> HttpResponse:
     """`/shares/{id}/`: one link with its access log."""
     found = queries.link_of(access.project, link_id)
     lines = list(queries.openings_of(found)[: LOG_LINES + 1])
+    shown = _shown(
+        queries.with_readers(queries.links_of(access.project)).get(pk=found.pk),
+        forbidden=queries.policy_of(access.project).forbidden,
+    )
     facts = {
-        "shown": _shown(
-            queries.with_readers(queries.links_of(access.project)).get(pk=found.pk),
-            forbidden=queries.policy_of(access.project).forbidden,
-        ),
+        "shown": shown,
+        "link": shown.link,
         "log": log.checked(found),
         "openings": lines[:LOG_LINES],
         "tried": any(line.by is None for line in lines),
