@@ -12,7 +12,7 @@ from granian.server import Server
 
 PROCESSES: Final = min(2, os.cpu_count() or 1)
 THREADS: Final = 20
-"""Of each process. They mostly wait: for the database, a model or the reader of a live page."""
+"""In each process. They mostly wait: for the database, a model or the reader of a live page."""
 
 
 def main(host: str, port: int) -> None:
