@@ -1,6 +1,6 @@
 // Marks the section of the settings that is being read in the navigation beside them.
 
-const links = [...document.querySelectorAll('.settings-nav a[href*="#"]')];
+const links = [...document.querySelectorAll('.settings-nav a[href*="#"]')].filter((link) => link.pathname === location.pathname);
 const sections = links.map((link) => document.getElementById(link.hash.slice(1))).filter(Boolean);
 let current;
 

@@ -350,5 +350,16 @@
     scrolled();
   });
 
+  // Someone who filters with the keyboard goes on from the selected step of the next page, or from the filter when nothing matches.
+  function filtered(event) {
+    const filters = event.target.closest?.(".chips a, .totals a, .nomatch a, .timeline-filter form");
+    if (filters && !event.detail && !event.defaultPrevented) sessionStorage.setItem("filtered", "");
+  }
+  for (const name of ["click", "submit"]) document.addEventListener(name, filtered);
+
   begin();
+  if (sessionStorage.getItem("filtered") !== null) {
+    sessionStorage.removeItem("filtered");
+    (one(".row > [aria-current]") ?? document.getElementById("filter"))?.focus({ preventScroll: true });
+  }
 }

@@ -76,6 +76,7 @@ def test_a_session_can_be_walked_by_keyboard(ada: Page, product: Product, demo: 
     ada.wait_for_url("**filter=kind**")
     expect(ada.locator("#s5")).to_be_visible()
     expect(ada.locator("#s8")).to_have_count(0)
+    expect(ada.locator(".row > [aria-current]")).to_be_focused()
 
 
 def test_a_step_can_be_searched_for_by_keyboard(ada: Page, product: Product, demo: str) -> None:

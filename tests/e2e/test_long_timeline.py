@@ -139,6 +139,14 @@ def test_a_minimap_click_selects_a_step_and_a_drag_selects_a_range(ada: Page, se
     expect(ada.locator(".totals")).not_to_contain_text("of 6,300")
 
 
+KNOB_AND_MARK = """() => {
+    const [slider, mark] = ["#scrubber", ".at"].map(each => document.querySelector(each).getBoundingClientRect());
+    const part = document.querySelector("#scrubber").value / 6300;
+    return [slider.x + 8 + part * (slider.width - 16), mark.x + mark.width / 2];
+}"""
+"""Where the middle of the slider's knob, 16 px wide, and of the picture's mark are."""
+
+
 def test_keys_move_the_scrubber_and_narrow_the_range(ada: Page, session: str) -> None:
     ada.goto(f"{session}?step=5000")
     scrubber = ada.get_by_label("Step of the session")
@@ -146,6 +154,8 @@ def test_keys_move_the_scrubber_and_narrow_the_range(ada: Page, session: str) ->
     ada.keyboard.press("ArrowRight")
     expect_selected(ada, 5_001)
     assert scrubber.get_attribute("aria-valuetext") == "Step 5,001 of 6,300"
+    knob, mark = ada.evaluate(KNOB_AND_MARK)
+    assert abs(knob - mark) < 2
     ada.keyboard.press("End")
     expect_selected(ada, STEPS)
     ada.keyboard.press("w")

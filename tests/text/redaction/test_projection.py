@@ -223,7 +223,7 @@ def test_fields_are_withheld_by_their_paths() -> None:
     assert [hit["sha256"] for hit in shown["retrieval"]["hits"]] == ["[withheld: hash]"] * 2
     assert [each["text"] for each in shown["grounding"]["sentences"]] == [REPEATED] * 3
     assert {each["passage_start"] for each in shown["grounding"]["sentences"][1:]} == {None}
-    assert found.tally == {("field", "field"): 10, ("hash", "hash"): 2, (LABEL, LABEL): 5}
+    assert found.tally == {("field", "field"): 10, ("hash", "hash of withheld text"): 2, (LABEL, LABEL): 5}
     assert "call_id" in found.touched
 
 

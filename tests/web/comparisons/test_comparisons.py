@@ -232,6 +232,8 @@ def test_the_page_opens_with_what_to_use_draws_what_varies_and_folds_what_does_n
     ]
     assert re.search(r"The same in every column: .*Cost \$0", text)
     assert text.index("Answers") < text.index("What differs") < text.index("Statistics table")
+    ReplayStep.objects.filter(replay__model=THREE).update(cost_usd=None)
+    assert "Cost $0 (unknown in 1 column)" in words(browser, address)
 
 
 def test_answers_are_shown_with_their_differences_and_sorted_by_them(browser: Client, address: str) -> None:

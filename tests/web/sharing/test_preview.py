@@ -55,7 +55,7 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
     none = words(operator.post(address, form | {"redaction": ""}).text.split('id="preview"')[1])
     assert "Nothing withheld" in none
     assert re.search(
-        "Visitors can read [0-9]+ matches that the built-in profile would withhold , in 7 recorded steps",
+        "Visitors can read [0-9]+ matches of “Secrets and personal data” , in 7 recorded steps",
         none,
     )
     assert "AWS access key id by rule secret" in none
@@ -96,7 +96,7 @@ def test_creating_a_link_without_redaction_warns_of_what_the_built_in_profile_fi
     page = operator.post(address, form_at(operator, address))
     shown = words(page.text.split('role="alert"')[1])
     assert re.search(
-        "Visitors can read [0-9]+ matches that the built-in profile would withhold , in 7 recorded steps: .*AWS access key id",
+        "Visitors can read [0-9]+ matches of “Secrets and personal data” , in 7 recorded steps: .*AWS access key id",
         shown,
     )
     made = ShareLink.objects.get()
@@ -121,7 +121,7 @@ def test_the_form_says_what_visitors_could_read_before_the_link_is_created(
     assert 'hx-target="#readable"' in operator.get(address).text
     found = readable(operator, address, label="x" * 1_000)
     assert re.search(
-        "Without redaction, visitors can read [0-9]+ matches that the built-in profile would withhold"
+        "Without redaction, visitors can read [0-9]+ matches of “Secrets and personal data”"
         " , in 7 recorded steps: .*AWS access key id.* Choose a profile under Withhold",
         found,
     )
@@ -134,7 +134,7 @@ def test_the_form_says_what_visitors_could_read_before_the_link_is_created(
 def test_the_form_says_that_the_built_in_profile_has_no_matches(project: Project, operator: Client) -> None:
     harmless = start_session(project, name="Harmless", by="test")
     append(harmless.id, [ActionDraft(kind="message", output="Good morning.")])
-    says = "The built-in profile has no matches in 1 recorded step."
+    says = "“Secrets and personal data” has no matches in 1 recorded step."
     assert says in readable(operator, f"/sessions/{harmless.id}/share/")
 
 
@@ -178,7 +178,7 @@ def test_the_preview_of_an_evidence_only_link_shows_what_such_a_link_shows(
     assert not TRACES.search(shown.encode())
     plain = operator.post(address, form | {"redaction": ""}).text.split('id="preview"')[1]
     assert (
-        "Nothing else is withheld. Visitors can read 4 matches in names that the built-in profile would withhold. The link"
+        "Nothing else is withheld. Visitors can read 4 matches of “Secrets and personal data” in names. The link"
         in words(plain)
     )
     assert not ShareLink.objects.exists()

@@ -87,7 +87,7 @@ def state(found: Listed, *, tested: bool, error_code: str | None) -> State:
 
 
 def choices(found: Sequence[Listed], also: Mapping[str, Sequence[ModelName]]) -> tuple[Choice, ...]:
-    """Return the choices of a form: the default models, and `also` other models by provider."""
+    """Return the choices of a form: the default models, and `also` other models by provider. All local ones are in `found`."""
     return tuple(
         Choice(
             name=name,
@@ -97,7 +97,12 @@ def choices(found: Sequence[Listed], also: Mapping[str, Sequence[ModelName]]) ->
             address=each.base_url if each.moved or each.kind == "server" else None,
         )
         for each in found
-        for name in dict.fromkeys([*([each.model] if each.model else []), *also.get(each.provider, ())])
+        for name in dict.fromkeys(
+            [
+                *([each.model] if each.model else []),
+                *(() if each.kind == "local" else also.get(each.provider, ())),
+            ]
+        )
     )
 
 

@@ -113,8 +113,7 @@ class ShareForm(RecordForm):
     redaction = forms.ChoiceField(
         label="Withhold",
         required=False,
-        help_text=f"Withheld text is marked. The preview shows what is withheld, and without a profile what visitors can read that the "
-        f"built-in profile would withhold. {ABOUT_BUILT_IN}",
+        help_text=f"Withheld text is marked. {ABOUT_BUILT_IN}",
     )
 
     def __init__(

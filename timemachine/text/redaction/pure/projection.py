@@ -141,7 +141,7 @@ def _hit(
     touched = found.get("text") != before.get("text")
     if touched:
         found["sha256"] = mark(HASH)
-        tally[HASH, HASH] += "sha256" in before
+        tally[HASH, "hash of withheld text"] += "sha256" in before
         redacted = redact_text(before["text"], rules) if isinstance(before["text"], str) else None
         texts[before.get("frame")] = redacted if redacted and redacted.text == found["text"] else None
     if "matched" in hit and hit["matched"] is not None:

@@ -25,7 +25,7 @@ _SESSION_ID: Final = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _MADE_HERE: Final = dict.fromkeys(("sha256", "sha256_now", "prompt_sha256"), _SHA256) | {
     "session": _SESSION_ID
 }
-_NAMED: Final = "value of that name"
+_NAMED: Final = "value of a secret field"
 SPREAD: Final = "password or key in pieces"
 _AUTHORIZES: Final = frozenset({"auth", "_auth", "_authToken", "identitytoken", "registrytoken"})
 """The keys in files of docker and npm whose values are credentials in base64 or tokens."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from timemachine.core.pure.numbers import counted
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.metrics import MEASURES, Measure
 from timemachine.replay.comparison.pure.statistics import wording
@@ -71,9 +72,11 @@ def plots(found: Findings, names: Sequence[str], against: int) -> Plots:
         if not points:
             unknown.append(measure.title)
         elif _varies(measure, points):
-            drawn.append(_plot(measure, points, is_share=_is_share(measure)))
+            about = "share of answers" if _is_share(measure) else "difference"
+            drawn.append(_plot(measure, points, f"{about}{_unknown(found, measure, against)}"))
         else:
-            same.append(f"{measure.title} {_common(found, measure, against)}".strip())
+            value = f"{measure.title} {_common(found, measure, against)}".strip()
+            same.append(value + _unknown(found, measure, against))
     return Plots(drawn=drawn, same=same, unknown=unknown)
 
 
@@ -156,8 +159,19 @@ def _common(found: Findings, measure: Measure, against: int) -> str:
     return wording.figure(known[0], measure.unit) if known else ""
 
 
-def _plot(measure: Measure, points: Sequence[_Point], *, is_share: bool) -> Plot:
-    ends = [0.0, 1.0] if is_share else [0.0]
+def _unknown(found: Findings, measure: Measure, against: int) -> str:
+    """Return in how many columns the value is not known, in brackets; empty if it is known in all."""
+    missing = sum(
+        each.difference is None
+        for pair in found.against(against)
+        for each in pair.results
+        if each.metric == measure.name and not _is_share(measure)
+    )
+    return f" (unknown in {counted(missing, 'column')})" if missing else ""
+
+
+def _plot(measure: Measure, points: Sequence[_Point], about: str) -> Plot:
+    ends = [0.0, 1.0] if _is_share(measure) else [0.0]
     for each in points:
         ends += [each.value] + ([each.interval.low, each.interval.high] if each.interval else [])
     low, high = min(ends), max(ends)
@@ -168,7 +182,7 @@ def _plot(measure: Measure, points: Sequence[_Point], *, is_share: bool) -> Plot
 
     return Plot(
         title=measure.title,
-        about="share of answers" if is_share else "difference",
+        about=about,
         rows=[
             PlotRow(
                 name=each.name,
