@@ -7,6 +7,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from tests.builders import QUESTIONS, compared, recorded_session, tamper
+from tests.governance.sharing.recorded import replayed
 from tests.web.sharing.share_forms import created_at, form_at
 from tests.web.sharing.test_redaction import RULES, TRACES, Received, session, traces
 from tests.web.timelines import words
@@ -21,6 +22,8 @@ from timemachine.governance.sharing.queries import target_of
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.tasks import compute_results
 from timemachine.text.redaction.commands import make_profile
 from timemachine.text.redaction.pure.profile import BUILT_IN
 from timemachine.text.redaction.pure.rules import read_rules
@@ -87,6 +90,34 @@ def test_the_form_shows_the_page_of_a_link_before_it_exists(
     assert ShareLink.objects.count() == 0
     created = operator.post(address, chosen).text
     assert 'id="passphrase_once"' in created
+
+
+def _compared(project: Project, session: Session) -> Comparison:
+    made = compared(project, [session], "local:extractive-1", "local:extractive-3")
+    compute_results(str(made.id))
+    return made
+
+
+@pytest.mark.parametrize("of", ["replays", "comparisons"])
+def test_the_preview_of_a_replay_and_of_a_comparison_leads_to_every_answer_with_the_same_redaction(
+    project: Project, session: Session, operator: Client, of: str
+) -> None:
+    profile = make_profile(project, "No birds", read_rules(RULES), by="test")
+    shared = replayed(session) if of == "replays" else _compared(project, session)
+    page = f"/{of}/{shared.id}/share/look/"
+    look = operator.get(page, {"redaction": str(profile.id)}).text
+    steps = re.findall(r'href="(\?[^"]*step=[0-9]+[^"]*)"', look)
+    assert steps
+    assert all(f"redaction={profile.id}" in each for each in steps)
+    for each in {step.replace("&amp;", "&") for step in steps}:
+        answer = operator.get(page + each)
+        assert answer.status_code == 200
+        assert "Preview of a link that does not exist yet" in answer.text
+        assert not TRACES.search(answer.content)
+        assert "/share/01" not in answer.text
+        assert f'href="?redaction={profile.id}"' in answer.text
+    assert operator.get(page, {"step": "999999"}).status_code == 404
+    assert ShareLink.objects.count() == 0
 
 
 def test_creating_a_link_without_redaction_warns_of_what_the_built_in_profile_finds(

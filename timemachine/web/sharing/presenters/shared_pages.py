@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from django.template import Context
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
@@ -19,7 +20,9 @@ from timemachine.verifier import program_sha256
 from timemachine.web.replays.presenters.side_by_side import side_by_side
 from timemachine.web.sessions.presenters.model_request import FIRST_CHARACTERS, MOST, SHOWN
 from timemachine.web.sessions.presenters.picture import Drawing, drawing
+from timemachine.web.sessions.presenters.steps import address_query
 from timemachine.web.sharing.presenters.replayed_steps import finding, replayed_request
+from timemachine.web.template_library import register
 
 TABS: Final = ("action", "state", "context", "raw")
 PRINTED_BYTES: Final = 1024 * 1024
@@ -55,6 +58,14 @@ class UrlState:
     def most_and_characters(self) -> tuple[int, int]:
         """Return how many messages of a request are shown, and how many characters of each part."""
         return (MOST, self.first_bytes) if self.more or self.printed else (SHOWN, FIRST_CHARACTERS)
+
+
+@register.simple_tag(takes_context=True)
+def page_at(context: Context, name: str, *where: object) -> str:
+    """Return the URL of a page of what is shared, or in the preview of a link, that of the same page of the preview."""
+    if not context.get("is_look"):
+        return reverse(name, args=where)
+    return address_query({**context["chosen"], "step": where[1] if len(where) > 1 else None}) or "?"
 
 
 def about(scope: Scope, made: SharedComparison | None = None) -> dict[str, object]:

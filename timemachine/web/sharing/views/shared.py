@@ -85,14 +85,20 @@ def look(request: HttpRequest, scope: Scope, chosen: Mapping[str, str]) -> HttpR
     """Return what a link that is not created yet would show, for a member; `chosen` is its scope in the URL."""
     if scope.link.evidence_only:
         return page(request, "shares/evidence_only.html", about(scope) | outcome(scope), is_look=True)
-    return _PAGES[scope.link.target_type](request, scope, {"is_look": True, "chosen": chosen})
+    more = {"is_look": True, "chosen": chosen}
+    if "step" in request.GET and scope.link.target_type != SESSION:
+        return _STEP_PAGES[scope.link.target_type](request, scope, _number(request.GET["step"]), more)
+    return _PAGES[scope.link.target_type](request, scope, more)
 
 
 @for_visitors
 @require_safe
 def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResponse:
     """Show one step of a shared replay, recorded on the left, replayed on the right."""
-    scope = scope_of(request, public_id)
+    return _replay_step(request, scope_of(request, public_id), sequence, NO_CONTEXT)
+
+
+def _replay_step(request: HttpRequest, scope: Scope, sequence: int, more: Mapping[str, Any]) -> HttpResponse:
     step = scope.replay_step(sequence)
     return page(
         request,
@@ -106,6 +112,7 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
             everything=_everything(request),
         ),
         neighbours=scope.neighbours(sequence),
+        **more,
     )
 
 
@@ -113,7 +120,10 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
 @require_safe
 def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse:
     """Show one answer of a shared comparison next to the recorded one, with ratings and judge verdicts."""
-    scope = scope_of(request, public_id)
+    return _cell(request, scope_of(request, public_id), step, NO_CONTEXT)
+
+
+def _cell(request: HttpRequest, scope: Scope, step: int, more: Mapping[str, Any]) -> HttpResponse:
     comparison = scope.comparison()
     cell, made = comparison.cell(step), comparison.about()
     return page(
@@ -130,6 +140,7 @@ def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse
         column=column_names(made.arms)[cell.arm],
         marks=cell.marks,
         opinions=cell.opinions,
+        **more,
     )
 
 
@@ -252,6 +263,7 @@ def _replay(request: HttpRequest, scope: Scope, more: Mapping[str, Any]) -> Http
         replay_branch=found.branch,
         answer_lines={each.id: each.answer_lines for each in steps},
         next=steps[SHOWN_STEPS - 1].sequence if len(steps) > SHOWN_STEPS else None,
+        here=more.get("chosen", {}),
         address={"id": scope.link.public_id, "kind": found.kind},
     )
 
@@ -278,6 +290,7 @@ def _comparison(request: HttpRequest, scope: Scope, more: Mapping[str, Any]) -> 
 
 
 _PAGES: Final = {SESSION: _session, REPLAY: _replay, COMPARISON: _comparison}
+_STEP_PAGES: Final = {REPLAY: _replay_step, COMPARISON: _cell}
 
 
 def _everything(request: HttpRequest) -> bool:
