@@ -78,6 +78,14 @@ def test_a_long_record_is_printed_in_parts_that_name_their_steps_and_lead_to_eac
     assert "Sealed at" in second
     assert "For everything in one file, download the evidence" in second
     assert re.findall(r'href="\?part=(\d)"', parts[1]) == ["1", "3", "1", "2", "3"]
+    certificate = words(visitor.get(f"{page}certificate/").text)
+    assert "Full print 3 parts of up to 4 steps, 10 in all." in certificate
+    assert "<summary>Steps" not in parts[1]
+    monkeypatch.setattr(printed_steps, "PARTS_IN_GROUP", 2)
+    folded = printed(visitor, page, "?part=3")
+    groups = re.findall(r'<details class="more" ?(open)?>\s*<summary>(Steps [^<]+)</summary>', folded)
+    assert groups == [("", "Steps 1–8"), ("open", "Steps 9–10")]
+    assert re.findall(r'<li><a href="\?part=(\d)"', folded) == ["1", "2", "3"]
     assert "Steps 5–8 of 10, part 2 of 3" in visitor.get(f"{page}print.css?part=2").text
     for missing in ("0", "4", "x", "9" * 30):
         assert visitor.get(f"{page}print.css?part={missing}").status_code == 404

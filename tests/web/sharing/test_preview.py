@@ -86,6 +86,8 @@ def test_the_form_shows_the_page_of_a_link_before_it_exists(
     assert not TRACES.search(look.encode())
     second = operator.get(f"{sent['Location']}&step=2").text
     assert f"step=1&amp;through_sequence=2&amp;redaction={profile.id}" in second
+    steps = re.findall(r'href="([?][^"]*step=[^"]*)"', look)
+    assert all(f"redaction={profile.id}" in each for each in steps)
     assert operator.get(f"{sent['Location']}&step=3").status_code == 404
     assert ShareLink.objects.count() == 0
     created = operator.post(address, chosen).text

@@ -7,6 +7,7 @@ stays bounded.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import batched
 from typing import Any, Final
 
 from django.template.loader import get_template
@@ -26,6 +27,7 @@ from timemachine.web.sharing.presenters.shared_pages import PRINTED_BYTES, UrlSt
 STATE: Final = UrlState(tab="context", more=True, printed=True)
 STEPS_IN_PART: Final = 300
 """About 120 pages, which a browser lays out in seconds."""
+PARTS_IN_GROUP: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +59,10 @@ class Part:
         return self.number + 1 if self.number < self.parts else None
 
     @property
-    def all(self) -> "list[Part]":
-        """Return all parts of the print in order."""
-        return [replace(self, number=number) for number in range(1, self.parts + 1)]
+    def groups(self) -> "list[list[Part]]":
+        """Return all parts of the print in order, in groups that a list can fold."""
+        every = [replace(self, number=number) for number in range(1, self.parts + 1)]
+        return [list(group) for group in batched(every, PARTS_IN_GROUP)]
 
     def of[Item](self, items: Sequence[Item]) -> Sequence[Item]:
         """Return the items that belong to this part."""

@@ -62,7 +62,8 @@ def shared_certificate(request: HttpRequest, public_id: str) -> HttpResponse:
     """`/share/{public id}/certificate/`: one page with the seal and the verification address as a QR code."""
     scope = scope_of(request, public_id)
     address = f"{settings.PUBLIC_URL}{reverse('shared_verify', args=[public_id])}"
-    facts = {"address": address, "qr_code": qr_code(address), "printed_at": now()}
+    in_full = None if scope.link.evidence_only else part_of(scope, 1)
+    facts = {"address": address, "qr_code": qr_code(address), "printed_at": now(), "print": in_full}
     return page(request, "shares/certificate.html", about(scope) | outcome(scope) | facts)
 
 

@@ -36,6 +36,7 @@ from timemachine.web.sessions.presenters.model_request import (
     shown,
 )
 from timemachine.web.sessions.presenters.step_tabs import kind_facts
+from timemachine.web.sessions.presenters.steps import address_query
 from timemachine.web.sessions.presenters.supporting_passages import source_of, supported_answer
 from timemachine.web.sharing.presenters.shared_pages import (
     TABS,
@@ -85,9 +86,11 @@ def look(request: HttpRequest, scope: Scope, chosen: Mapping[str, str]) -> HttpR
     """Return what a link that is not created yet would show, for a member; `chosen` is its scope in the URL."""
     if scope.link.evidence_only:
         return page(request, "shares/evidence_only.html", about(scope) | outcome(scope), is_look=True)
-    more = {"is_look": True, "chosen": chosen}
+    more: dict[str, Any] = {"is_look": True, "chosen": chosen}
     if "step" in request.GET and scope.link.target_type != SESSION:
-        return _STEP_PAGES[scope.link.target_type](request, scope, _number(request.GET["step"]), more)
+        sequence = _number(request.GET["step"])
+        more["all_address"] = address_query({**chosen, "step": sequence, "all": 1})
+        return _STEP_PAGES[scope.link.target_type](request, scope, sequence, more)
     return _PAGES[scope.link.target_type](request, scope, more)
 
 
