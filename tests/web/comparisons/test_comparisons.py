@@ -232,7 +232,10 @@ def test_the_page_opens_with_what_to_use_draws_what_varies_and_folds_what_does_n
     ]
     assert re.search(r"The same in every column: .*Cost \$0", text)
     assert text.index("Answers") < text.index("What differs") < text.index("Statistics table")
-    ReplayStep.objects.filter(replay__model=THREE).update(cost_usd=None)
+
+
+def test_a_cost_that_is_unknown_in_one_column_is_not_said_of_all(browser: Client, address: str) -> None:
+    assert ReplayStep.objects.filter(replay__model=THREE).update(cost_usd=None)
     assert "Cost $0 (unknown in 1 column)" in words(browser, address)
 
 
