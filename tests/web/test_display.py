@@ -18,7 +18,10 @@ def rendered(template: str, **context: Any) -> str:
 
 @pytest.mark.parametrize("name", ["recorded", "duration", "tokens", "compact", "relative", "exact"])
 def test_every_filter_shows_a_missing_value_as_not_recorded(name: str) -> None:
-    assert rendered(f"{{{{ value|{name} }}}}", value=None) == '<span class="absent">not recorded</span>'
+    assert (
+        rendered(f"{{{{ value|{name} }}}}", value=None)
+        == '<span class="absent unrecorded">not recorded</span>'
+    )
 
 
 def test_an_unknown_cost_is_shown_as_unknown() -> None:
@@ -64,7 +67,10 @@ def test_a_time_has_its_exact_form_on_hover_and_for_machines() -> None:
     ("about", "words"),
     [
         ({"ended_at": START + timedelta(seconds=90)}, "1 min 30 s"),
-        ({"last_action_at": START + timedelta(seconds=5)}, '<span class="absent">not recorded</span>'),
+        (
+            {"last_action_at": START + timedelta(seconds=5)},
+            '<span class="absent unrecorded">not recorded</span>',
+        ),
         (
             {
                 "last_action_at": START + timedelta(days=730),
@@ -92,10 +98,13 @@ def test_a_time_has_its_exact_form_on_hover_and_for_machines() -> None:
         ),
         (
             {"ended_at": START + timedelta(milliseconds=6), "imported_as": "tau_bench", "is_undated": True},
-            '<span class="absent">not recorded</span>',
+            '<span class="absent unrecorded">not recorded</span>',
         ),
-        ({"last_action_at": START, "imported_as": "codex"}, '<span class="absent">not recorded</span>'),
-        ({}, '<span class="absent">not recorded</span>'),
+        (
+            {"last_action_at": START, "imported_as": "codex"},
+            '<span class="absent unrecorded">not recorded</span>',
+        ),
+        ({}, '<span class="absent unrecorded">not recorded</span>'),
     ],
 )
 def test_the_duration_of_a_session_is_shown(about: dict[str, Any], words: str) -> None:

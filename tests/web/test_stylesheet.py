@@ -10,9 +10,11 @@ import pytest
 from tests.web.oklch import contrast, linear_rgb, tokens
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.web.sessions.presenters.steps import LETTERS
+from timemachine.web.template_library import absent
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
 TEMPLATES = STATIC.parent / "templates"
+WEB = STATIC.parent / "timemachine" / "web"
 VENDORED = [*(STATIC / "vendor").iterdir(), Path(__file__).resolve().parents[1] / "vendor" / "axe"]
 ON_DEMAND = {"check-here.js"}  # loaded when a button is pressed, and with no page
 CSS = (STATIC / "css" / "timemachine.css").read_text()
@@ -144,3 +146,14 @@ def test_every_font_that_the_stylesheet_names_is_vendored_and_the_text_font_stay
     assert named == set((STATIC / "vendor").glob("*/*.woff2"))
     assert CSS.count("font-display: swap") == len(named)
     assert (STATIC / "vendor" / "inter" / "inter.woff2").stat().st_size <= 36 * 1024
+
+
+def test_what_is_missing_is_marked_by_one_filter_and_only_what_was_not_recorded_becomes_a_dash() -> None:
+    pages = [*TEMPLATES.rglob("*.html"), *(STATIC / "js").glob("*.js"), *WEB.rglob("*.py")]
+    by_hand = re.compile(
+        r"""class=["'][^"'>]*\b(absent|unrecorded)\b|>\s*(not recorded|unknown|–)\s*</(span|td|dd)>"""
+    )
+    assert [path.name for path in pages if by_hand.search(path.read_text())] == []
+    assert 'class="absent"' in absent("unknown")
+    assert 'class="absent unrecorded"' in absent("not recorded")
+    assert all(".absent" not in rule for rule in CSS.splitlines() if '"–"' in rule)

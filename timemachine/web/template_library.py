@@ -6,6 +6,8 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from timemachine.core.pure.numbers import NOT_RECORDED
+
 register = template.Library()
 
 NOTHING: Final = SafeString("")
@@ -13,8 +15,17 @@ NOTHING: Final = SafeString("")
 
 @register.simple_tag
 def absent(words: str) -> SafeString:
-    """Return the marked words for a value that is missing; a list draws a dash instead and has the words for screen readers."""
-    return format_html('<span class="absent">{}</span>', words)
+    """Return the marked words for a value that is missing. Cells of a list draw "not recorded" as a dash, and nothing else."""
+    return format_html('<span class="{}">{}</span>', _look(words), words)
+
+
+def absent_in(tag: str, words: str, look: str = "") -> SafeString:
+    """Return the same as a cell of a table or another element that draws the dash, with the words on hover."""
+    return format_html('<{0} class="{1}" title="{2}">{2}</{0}>', tag, f"{look} {_look(words)}".strip(), words)
+
+
+def _look(words: str) -> str:
+    return "absent unrecorded" if words.endswith(NOT_RECORDED) else "absent"
 
 
 @register.filter

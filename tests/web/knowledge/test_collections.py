@@ -334,7 +334,7 @@ def test_deleted_frames_are_paged(viewer: Client, three_pages: Collection) -> No
     rest = viewer.get(HERE, {"frames": "deleted", "after": "1"}).text
     assert "t3." in rest
     assert "t1.<" not in rest
-    assert 'class="absent">not recorded' in rest
+    assert 'class="absent unrecorded">not recorded' in rest
 
 
 def test_frames_are_paged_by_number(viewer: Client, three_pages: Collection) -> None:

@@ -131,7 +131,7 @@ def test_for_old_deletions_of_a_frame_the_user_is_shown_as_not_recorded(
 ) -> None:
     versions_of(handbook, 2).update(valid_until=now(), ended_by="delete")
     page = re.sub(r"\s+", " ", viewer.get(f"{HERE}frames/2/").text)
-    assert page.count('by <span class="absent">not recorded</span>') == 2
+    assert page.count('by <span class="absent unrecorded">not recorded</span>') == 2
 
 
 @pytest.mark.parametrize("number", ["7", "99999999999999999999999"])

@@ -96,7 +96,9 @@ def test_a_session_is_summarised_in_one_row(browser: Client, project: Project) -
 def test_missing_values_are_shown_as_not_recorded(browser: Client, project: Project) -> None:
     begin(project, "s1", imported_as="claude_code")
     page = browser.get("/").content.decode()
-    assert page.count('<span class="absent">not recorded</span>') == 5  # agent, start, duration, tokens, cost
+    assert (
+        page.count('<span class="absent unrecorded">not recorded</span>') == 5
+    )  # agent, start, duration, tokens, cost
     assert "just now" not in text_of(page)
 
 

@@ -7,17 +7,18 @@ from django.template import Context
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
-from timemachine.core.pure.numbers import counted
+from timemachine.core.pure.numbers import NOT_RECORDED, counted
 from timemachine.governance.sharing.read_models.rows import SharedPlace, SharedRows
 from timemachine.recording.timeline.pure.nesting import Place
 from timemachine.recording.timeline.rows import Window
 from timemachine.web import formatting
 from timemachine.web.redaction_marks import drawing
 from timemachine.web.sessions.presenters.steps import kind_badge, query, row_label
-from timemachine.web.template_library import register
+from timemachine.web.template_library import absent_in, register
 
 DEEPEST: Final = 9  # that the style sheet sets in
 BAR_STEPS: Final = 12
+TIME_ABSENT: Final = absent_in("span", f"duration {NOT_RECORDED}", "took")
 QUICK: Final = (
     'hx-include="#tab" hx-target="#step" hx-swap="outerHTML" hx-push-url="true" hx-sync="#main:replace"'
     ' hx-indicator="#step"'
@@ -80,7 +81,7 @@ def _row(
 def took(milliseconds: float | None) -> SafeString:
     """Return a duration for a row: its text over a bar of logarithmic length, from 1 ms to over 10 minutes."""
     if milliseconds is None:
-        return SafeString('<span class="took absent" title="duration not recorded">–</span>')
+        return TIME_ABSENT
     return SafeString(f'<span class="took b{bar(milliseconds)}">{formatting.duration(milliseconds)}</span>')
 
 

@@ -9,14 +9,15 @@ from django.utils.safestring import SafeString
 
 from timemachine.core.pure import safe_text
 from timemachine.core.pure.clock import written
-from timemachine.core.pure.numbers import counted, money, spaced
+from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, counted, money, spaced
 from timemachine.recording.timeline.sheet import Span, TableRow
 from timemachine.web import formatting
 from timemachine.web.sessions.presenters.steps import kind_badge, query, row_label
-from timemachine.web.template_library import register
+from timemachine.web.template_library import absent_in, register
 
-ABSENT: Final = '<td class="absent" title="not recorded">–</td>'
-NUMBER_ABSENT: Final = '<td class="number absent" title="not recorded">–</td>'
+ABSENT: Final = absent_in("td", NOT_RECORDED)
+NUMBER_ABSENT: Final = absent_in("td", NOT_RECORDED, "number")
+COST_UNKNOWN: Final = absent_in("td", UNKNOWN, "number")
 LONGEST: Final = 120
 """Maximum number of characters of a name."""
 SHORTEST: Final = 0.4
@@ -108,7 +109,7 @@ def _cost(row: TableRow) -> str:
     if row.cost_usd is not None:
         return f'<td class="number">{money(row.cost_usd)}</td>'
     if row.unknown_cost:
-        return '<td class="number" title="unknown cost">unknown</td>'
+        return COST_UNKNOWN
     return NUMBER_ABSENT
 
 
