@@ -644,12 +644,12 @@ export async function checkHere(address, place, wanted) {
     say("Downloading the evidence…");
     const answer = await fetch(address, { credentials: "same-origin", cache: "no-store" });
     if (answer.status === 429) {
-      nothing(`Nothing is wrong: there were too many downloads of the evidence. Try again in ${answer.headers.get("Retry-After")} s.`);
+      nothing(`Too many downloads of the evidence. Try again in ${answer.headers.get("Retry-After")} s.`);
       return;
     }
     if (!answer.ok) throw new Error(`The evidence could not be downloaded (${answer.status})`);
     const check = await new Check(new Bundle(await answer.arrayBuffer()), say, wanted).run();
-    finish(place, kindOf(check), ...told(check));
+    finish(place, kindOf(check), ...resultParts(check));
     document.body.dispatchEvent(new Event("checked"));
   } catch (why) {
     finish(place, "bad", line("p", "Not verified", "result-word"), line("p", `${why.message}.`));
@@ -680,7 +680,7 @@ function kindOf({ faults, unchecked, isSignerChecked }) {
   return isSignerChecked ? "ok" : "open";
 }
 
-function* told(check) {
+function* resultParts(check) {
   const { faults, unchecked, beside, counts, key, subject, shown, isSignerChecked } = check;
   const [word, sentence] = RESULTS[kindOf(check)];
   yield line("p", faults.length ? `${word}: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}` : word, "result-word");

@@ -111,13 +111,23 @@ let frameRows; // marks the rows in view
 
   // --- what is under the pointer
 
-  const dollars = (millionths) => (millionths ? `$${(millionths / 1_000_000).toPrecision(2)}` : "");
+  // As `money` in timemachine/core/pure/numbers.py: cents, or three significant digits below ten cents.
+  function dollars(millionths) {
+    if (!millionths) return "";
+    const size = Math.abs(millionths) / 1_000_000;
+    const digits = size < 0.1 ? { maximumSignificantDigits: 3 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+    return `${millionths < 0 ? "-" : ""}$${size.toLocaleString("en", digits)}`;
+  }
 
   function words(place, lane) {
     const { timed, groups, segments } = scale();
     const fold = timed && segments.findIndex((each, at) => at && place < each[0] && place >= segments[at - 1][1]);
     if (fold > 0) return all(".fold", picture())[fold - 1].dataset.words;
     const here = groups.filter((each) => each.left <= place && place < Math.max(each.right, each.left + 1));
+    if (timed && !here.length) {
+      const before = groups.filter((each) => each.left <= place).map((each) => each.to);
+      return [lane, `${clock(moment(place))} UTC`, before.length && `after step ${number(Math.max(...before))}`].filter(Boolean).join(" · ");
+    }
     const found = here.length ? here : [groups.findLast((each) => each.left <= place) ?? groups[0]];
     const sum = (name) => found.reduce((total, each) => total + each[name], 0);
     const from = Math.min(...found.map((each) => each.from));
@@ -141,7 +151,7 @@ let frameRows; // marks the rows in view
     return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)) * (COLUMNS - 0.01);
   };
 
-  function tell(place, lane) {
+  function showCard(place, lane) {
     put("hover", place, place);
     const card = mark("hover");
     card.textContent = words(place, lane);
@@ -192,7 +202,7 @@ let frameRows; // marks the rows in view
       return;
     }
     const place = placeOf(event);
-    tell(place, event.target.dataset.lane);
+    showCard(place, event.target.dataset.lane);
     if (!brushed || !canZoom() || Math.abs(event.clientX - brushed.x) < 4) return;
     put("brush", Math.min(brushed.place, place), Math.max(brushed.place, place));
   });

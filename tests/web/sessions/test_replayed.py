@@ -15,7 +15,7 @@ from timemachine.replay.runs.commands import launch
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import StepState
 from timemachine.replay.runs.worker import work
-from timemachine.web.sessions.presenters.replays import row_verdicts, state_mark
+from timemachine.web.sessions.presenters.replays import outcome_of, row_verdicts, state_mark
 from timemachine.web.sessions.views import tail
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +69,31 @@ def data_value(page: str, name: str) -> str:
 def test_a_state_is_shown_as_a_symbol_and_a_word(state: dict[str, str], expected: str) -> None:
     complete = {"verdict": None, "retrieval": None, "context": None} | state
     assert words(state_mark(StepState(sequence=1, **complete))).strip() == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ({"status": "waiting"}, "waiting"),
+        ({"status": "uncertain"}, "waiting"),
+        ({"status": "failed", "verdict": "error"}, "failed"),
+        ({"status": "skipped"}, "not-compared"),
+        ({"status": "cancelled"}, "not-compared"),
+        ({"status": "done"}, "not-compared"),
+        ({"status": "done", "verdict": "not_recorded"}, "not-compared"),
+        ({"status": "done", "context": "reconstructed"}, "not-compared"),
+        ({"status": "done", "verdict": "same_action"}, "same"),
+        ({"status": "done", "context": "verified"}, "same"),
+        ({"status": "done", "context": "altered"}, "failed"),
+        ({"status": "done", "verdict": "reworded", "context": "verified"}, "differs"),
+        ({"status": "done", "retrieval": "changed", "context": "verified"}, "differs"),
+    ],
+)
+def test_the_picture_claims_nothing_about_a_step_that_was_not_compared(
+    state: dict[str, str], expected: str
+) -> None:
+    complete = {"verdict": None, "retrieval": None, "context": None} | state
+    assert outcome_of(StepState(sequence=1, **complete)) == expected  # type: ignore[arg-type]
 
 
 def test_a_session_without_replays_mentions_none(operator: Client, session: Session) -> None:

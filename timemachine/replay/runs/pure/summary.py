@@ -131,17 +131,26 @@ class Tally(StepTotals):
 
 
 def sentence(tally: Tally) -> str:
-    """Return the replay in one sentence: what was done, the results, and the cost next to the recorded cost."""
-    return _of_continuation(tally) if tally.kind == CONTINUE else _of_steps(tally)
+    """Return the replay in one sentence: the finding, then the details."""
+    return "; ".join(filter(None, (finding(tally), details(tally))))
 
 
-def _of_steps(tally: Tally) -> str:
-    unverified = _unverified(tally)
-    parts = (
-        [unverified]
-        if unverified
-        else [_what(tally), _first_difference(tally), _context(tally), _absent(tally)]
-    )
+def finding(tally: Tally) -> str:
+    """Return what was done, the verdicts, and where the runs first differ."""
+    if tally.kind == CONTINUE:
+        model = f" with {tally.model}" if tally.model else ""
+        return f"Continued{model}" if tally.ending is None else tally.ending.finding
+    return _unverified(tally) or "; ".join(filter(None, (_what(tally), _first_difference(tally))))
+
+
+def details(tally: Tally) -> str:
+    """Return what else is to be said: whether contexts were verified, the cost next to the recorded cost, what failed."""
+    parts = _of_continuation(tally) if tally.kind == CONTINUE else _of_steps(tally)
+    return "; ".join(filter(None, parts))
+
+
+def _of_steps(tally: Tally) -> list[str]:
+    parts = [] if _unverified(tally) else [_context(tally), _absent(tally)]
     if tally.kind != "audit":
         parts.append(_counts("retrieval", tally.retrievals))
     if tally.cut_off:
@@ -159,16 +168,11 @@ def _of_steps(tally: Tally) -> str:
     if tally.uncertain_calls:
         parts.append(f"{counted(tally.uncertain_calls, 'lost attempt')} may have been billed")
     parts.append(most_failed(tally.failure, tally.statuses.get("failed", 0)))
-    return "; ".join(part for part in parts if part)
+    return parts
 
 
-def _of_continuation(tally: Tally) -> str:
-    model = f" with {tally.model}" if tally.model else ""
-    parts = [
-        f"Continued{model}" if tally.ending is None else tally.ending.finding,
-        _context(tally),
-        _absent(tally),
-    ]
+def _of_continuation(tally: Tally) -> list[str]:
+    parts = [_context(tally), _absent(tally)]
     if tally.statuses.get("cancelled"):
         parts.append("cancelled")
     if tally.asked or _was_billed(tally):
@@ -177,7 +181,7 @@ def _of_continuation(tally: Tally) -> str:
         parts.append(f"{counted(tally.uncertain_calls, 'lost attempt')} may have been billed")
     if tally.ending is None:  # else it says why
         parts.append(most_failed(tally.failure, tally.statuses.get("failed", 0)))
-    return "; ".join(filter(None, parts))
+    return parts
 
 
 def most_failed(failure: FrequentError | None, failed: int) -> str:

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 _SEQUENCE: Final = re.compile(
-    r"\x1b\[([0-9;:]*)m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]"
+    r"\x1b\[([0-9;:]*)m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"
+    r"|\x1b\[[0-9;:]*(?=…?\Z)"  # cut off
+    r"|\x1b[ -/]*[0-~]"
 )
 _COLOURS: Final = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _STYLES: Final = {1: "bold", 2: "faint", 3: "italic", 4: "underlined", 7: "reversed", 9: "struck"}
@@ -53,6 +55,11 @@ def runs(text: str) -> list[Run]:
         else:
             found.append((piece, styles))
     return found
+
+
+def plain(text: str) -> str:
+    """Return the text without its escape sequences."""
+    return "".join(piece for piece, _ in runs(text)) if is_terminal(text) else text
 
 
 def _runs(text: str) -> Iterator[Run]:

@@ -26,11 +26,11 @@ from timemachine.replay.runs.estimate import estimate_steps, quick_estimate
 from timemachine.replay.runs.frame_ranks import rank_page
 from timemachine.replay.runs.model_calls import gaps_of
 from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.replay.runs.pure import summary
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
-from timemachine.replay.runs.pure.summary import sentence
 from timemachine.replay.runs.queries import (
     newest_trials,
     replay_of,
@@ -118,7 +118,9 @@ def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "answer_lines": answer_lines(shown),
         "erased": erased_of_replay(found),
         "seal": listed_seal(sealed_replay(found)),
-        "sentence": sentence(counts),
+        "finding": summary.finding(counts),
+        "details": summary.details(counts),
+        "sentence": summary.sentence(counts),
         "waits_for": waiting,
         "steps": shown,
         "next": last and last.sequence,

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
@@ -29,6 +30,25 @@ LEAST: Final = 2
 """Minimum height of a column with few steps, so that it is visible."""
 MOST_AGENT: Final = 15
 """Letters of an agent's name in front of its lane; all of it is in the description."""
+
+
+class Outcome(StrEnum):
+    """What became of a step in a replay."""
+
+    SAME = "same"
+    DIFFERS = "differs"
+    FAILED = "failed"
+    NOT_COMPARED = "not-compared"
+    WAITING = "waiting"
+
+
+OUTCOME_HEIGHTS: Final = {
+    Outcome.FAILED: 7,
+    Outcome.DIFFERS: 5,
+    Outcome.SAME: 3,
+    Outcome.NOT_COMPARED: 1,
+    Outcome.WAITING: 1,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +125,9 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedSteps:
-    """A replay as the picture shows it: its steps by outcome (`same`, `differs`, `failed` or `waiting`), and the last finished one."""
+    """A replay as the picture shows it: steps with their outcomes, and the last finished one."""
 
-    outcomes: Sequence[tuple[int, str]]
+    outcomes: Sequence[tuple[int, Outcome]]
     reached: int | None = None
 
 
@@ -212,11 +232,13 @@ def _cost(found: Picture, top: int) -> list[Shape]:
 
 
 def _replay(found: Picture, replayed: ReplayedSteps, top: int) -> list[Shape]:
-    """Return the steps of a replay below the recorded ones, as high as their outcome is good."""
-    paths: dict[str, list[str]] = defaultdict(list)
+    """Return the steps of a replay below the recorded ones: the higher, the more they differ."""
+    paths: dict[Outcome, list[str]] = defaultdict(list)
     for sequence, outcome in replayed.outcomes:
         if found.first <= sequence <= found.last:
-            paths[outcome].append(f"M{found.at(sequence):.1f} {top + 1}v{REPLAY_HEIGHT - 1}")
+            paths[outcome].append(
+                f"M{found.at(sequence):.1f} {top + REPLAY_HEIGHT}v-{OUTCOME_HEIGHTS[outcome]}"
+            )
     return [Shape(kind=f"replay {outcome}", path="".join(path)) for outcome, path in sorted(paths.items())]
 
 
@@ -269,6 +291,8 @@ def _words(found: Picture, noted: Sequence[int], replayed: ReplayedSteps | None,
     sentences.append(counted(found.errors, "error"))
     if found.cost or found.unknown:
         sentences.append(f"cost {total_cost(found.cost, found.unknown)}")
+    if found.checkpoints:
+        sentences.append(counted(len(found.checkpoints), "checkpoint"))
     if noted:
         steps = "steps" if len(noted) > 1 else "step"
         sentences.append(f"notes at {steps} {', '.join(map(str, noted))}{' and later ones' if more else ''}")

@@ -14,17 +14,26 @@ from timemachine.recording.timeline.pieces import StepRange, session_picture
 from timemachine.recording.timeline.rows import Window
 from timemachine.replay.runs import queries
 from timemachine.replay.runs.models import Replay
-from timemachine.web.sessions.presenters.picture import MOST_PINS, Drawing, ReplayedSteps, drawing
+from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
+from timemachine.web.sessions.presenters.picture import MOST_PINS, Drawing, Outcome, ReplayedSteps, drawing
 from timemachine.web.sessions.presenters.url_state import UrlState
 
 SHOWN: Final = 2
 MOST_MARKS: Final = 300
 """In how many stretches the steps of a replay are drawn."""
 NO_STANDING: Final[Mapping[int, str]] = {}
-SAME: Final = frozenset({"identical", "formatting", "equivalent", "same", "verified"})
+SAME: Final = frozenset({"identical", "same_action", "formatting", "equivalent", "same", "verified"})
 WRONG: Final = frozenset({"failed", "error", "altered", "missing"})
 BESIDE: Final = {"changed": "passages", "reordered": "order of passages"}
-SIGNS: Final = {"waiting": "○", "running": "◐", "uncertain": "?", "skipped": "–", "cancelled": "–"}
+NOT_COMPARED: Final = ("not_recorded", "reconstructed", "skipped", "cancelled")
+SIGNS: Final = {"waiting": "○", "running": "◐", "uncertain": "?", **dict.fromkeys(NOT_COMPARED, "–")}
+OUTCOMES: Final[Mapping[str, Outcome]] = {
+    **dict.fromkeys(SAME, Outcome.SAME),
+    **dict.fromkeys(WRONG, Outcome.FAILED),
+    **dict.fromkeys(NOT_COMPARED, Outcome.NOT_COMPARED),
+    **dict.fromkeys(OPEN_STEP_STATUSES, Outcome.WAITING),
+}
+"""How the picture draws verdicts and statuses. All other verdicts differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,12 +158,12 @@ def replayed_steps(shown: Replayed | None, first: int, last: int) -> ReplayedSte
     if progress is None:
         return None
     states = queries.states_between(progress.replay, first, last, MOST_MARKS)
-    outcomes = [(each.sequence, _outcome(each)) for each in states]
+    outcomes = [(each.sequence, outcome_of(each)) for each in states]
     return ReplayedSteps(outcomes=outcomes, reached=progress.reached)
 
 
-def _outcome(state: queries.StepState) -> str:
-    if state.status == "done":
-        word = state.verdict or state.retrieval or state.context or "same"
-        return "same" if word in SAME else "failed" if word in WRONG else "differs"
-    return "failed" if state.status in WRONG else "waiting"
+def outcome_of(state: queries.StepState) -> Outcome:
+    """Return how the picture draws a step of a replay."""
+    if state.status != "done":
+        return OUTCOMES[state.status]
+    return OUTCOMES.get(state.verdict or state.retrieval or state.context or "not_recorded", Outcome.DIFFERS)

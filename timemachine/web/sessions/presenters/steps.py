@@ -20,6 +20,7 @@ from timemachine.recording.sessions.pure.corrections import CORRECTION
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.timeline.step import Step
 from timemachine.web import formatting
+from timemachine.web.payloads.pure.terminal import plain
 from timemachine.web.redaction_marks import drawing
 from timemachine.web.sessions.presenters.sentences import Sentence, counted
 from timemachine.web.template_library import absent, register
@@ -72,8 +73,8 @@ def kind_badge(kind: str) -> SafeString:
 
 @register.simple_tag
 def row_label(row: Any, draw: Callable[[str], str] = escape) -> SafeString:
-    """Return the label of a row, with the tool's name in bold."""
-    label = safe_text.shown(row.label)
+    """Return the label of a row, with the tool's name in bold and without the colours of a terminal."""
+    label = safe_text.shown(plain(row.label))
     tool = safe_text.shown(row.tool or "")
     if not label:
         return absent("no text")

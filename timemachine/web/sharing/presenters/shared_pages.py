@@ -15,7 +15,7 @@ from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.governance.sharing.scope import Scope
 from timemachine.recording.timeline.pure.picture import AxisName
 from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES
-from timemachine.replay.runs.pure.summary import sentence
+from timemachine.replay.runs.pure import summary
 from timemachine.verifier import program_sha256
 from timemachine.web.replays.presenters.side_by_side import side_by_side
 from timemachine.web.sessions.presenters.model_request import FIRST_CHARACTERS, MOST, SHOWN
@@ -96,7 +96,12 @@ def outcome(scope: Scope) -> dict[str, object]:
     if scope.link.target_type == COMPARISON:
         return {"steps": scope.comparison().steps_compared()}
     counts = scope.tally()
-    return {"counts": counts, "sentence": sentence(counts)}
+    return {
+        "counts": counts,
+        "finding": summary.finding(counts),
+        "details": summary.details(counts),
+        "sentence": summary.sentence(counts),
+    }
 
 
 def drawing_of(scope: Scope, axis: AxisName) -> Drawing | None:
