@@ -162,6 +162,14 @@ def test_many_rows_are_summarised_in_a_last_line(browser: Client, project: Proje
     assert "acme:25" not in shown
 
 
+def test_the_days_are_in_one_table_with_the_cost_of_each_model(browser: Client, project: Project) -> None:
+    session = start_session(project, name="Two models", by="test")
+    append(session.id, [call("acme:large", "0.30"), call("acme:small", "0.02")])
+    shown = words(browser, f"/costs/?{DAYS}").partition("By day, as a table")[2].partition("By model")[0]
+    assert "Model calls Tokens acme:large acme:small Cost p50 p95" in shown
+    assert "$0.30 $0.02 $0.32" in shown
+
+
 def test_a_long_span_is_shown_by_weeks(browser: Client, project: Project) -> None:
     two_sessions(project)
     since = (NOON.date() - timedelta(days=99)).isoformat()
@@ -169,7 +177,7 @@ def test_a_long_span_is_shown_by_weeks(browser: Client, project: Project) -> Non
     append(session.id, [call("acme:large", "0.30")])
     shown = words(browser, f"/costs/?since={since}&until=2026-11-27")
     assert "Cost per week" in shown
-    assert "By week" in shown
+    assert "By week, as a table" in shown
 
 
 def test_recorded_names_are_escaped(browser: Client, project: Project) -> None:

@@ -1,4 +1,4 @@
-"""Cost per day as bars with a part for each model, and a hatched mark for calls with unknown cost; a table has the numbers. Pure."""
+"""Cost per day as bars with a part for each model, and a hatched mark for calls with unknown cost; and the tables of the page. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from timemachine.recording.usage.costs import CostQuery, Histograms, with_latenc
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import NOTHING, Cell, Row, Sums, Value, summed
 from timemachine.recording.usage.pure.span import DAY, Span
-from timemachine.web.insights.presenters.cost_stack import Series, table_of
+from timemachine.web.insights.presenters.cost_stack import Series
 
 WIDTH, HEIGHT = 720, 186
 LEFT, RIGHT, TOP, BOTTOM = 92, 716, 36, 152
@@ -25,11 +25,11 @@ TOP_ROWS: Final = 5
 SHOWN: Final = 25
 """The same after "Show all"; one line below the table sums up the rest."""
 TITLES: Final[Mapping[str, str]] = {
+    "day": "By day",
     "model": "By model",
     "agent": "By agent",
     "tag": "By tag",
     "tool": "By tool",
-    "day": "By day",
 }
 NOTES: Final[Mapping[str, str]] = {
     "model": "calls without a model, and sums that an agent states itself, are “not recorded”",
@@ -75,15 +75,13 @@ class Tick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostPlot:
-    """The plot: its bars, the ticks of both axes, the number of days or weeks with unknown costs, the models by series, and as a
-    table the days with the sums of each model and of all."""
+    """The plot: its bars, the ticks of both axes, the number of days or weeks with unknown costs, and the models by series."""
 
     bars: tuple[Bar, ...]
     upwards: tuple[Tick, ...]
     across: tuple[Tick, ...]
     unknown: int
     legend: tuple[str | None, ...] = ()
-    table: tuple[tuple[str, list[Sums], Sums], ...] = ()
     width: int = WIDTH
     height: int = HEIGHT
 
@@ -123,9 +121,6 @@ def cost_plot(rows: Sequence[Row], span: Span, series: Sequence[Series] = ()) ->
         across=tuple(Tick(place=bars[number].middle, words=str(firsts[number])) for number in named),
         unknown=unknown,
         legend=tuple(each.name for each in series),
-        table=tuple(
-            (words[first], parts, sums.get(first, NOTHING)) for first, parts in table_of(series, firsts)
-        ),
     )
 
 
@@ -163,16 +158,19 @@ def _parts(costs: Sequence[Decimal], top: float, height: float) -> Iterator[Part
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One row: its name (None if not recorded), and the query that selects it, for this page and for its sessions."""
+    """One row: its name (None if not recorded), the query that selects it, for this page and for its sessions, and the names and sums
+    of the series, if the table has them."""
 
     row: Row
     name: str | None
     query: str
+    parts: Sequence[tuple[str | None, Sums]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A table: its rows, the number and sum of the remaining ones, and the query that shows all. `timed` tells whether it has latencies."""
+    """A table: its rows, the number and sum of the remaining ones, and the query that shows all. `timed` tells whether it has latencies,
+    `series` names the models that have a column of their own."""
 
     by: str
     title: str
@@ -182,6 +180,7 @@ class Group:
     rest: Sums
     timed: bool
     all_query: str = ""
+    series: Sequence[str | None] = ()
 
 
 def groups_of(
@@ -190,9 +189,10 @@ def groups_of(
     histograms: Histograms | None,
     cost_query: CostQuery,
     whole: str = "",
+    series: Sequence[Series] = (),
 ) -> list[Group]:
-    """Return the tables of the page; without histograms they have no latencies, without rows of tags there is no tag table. `whole`
-    names the one that shows all its rows."""
+    """Return the tables of the page, the days first; without histograms they have no latencies, without rows of tags there is no tag
+    table. `whole` names the one that shows all its rows; the days always do, with the cost of each series."""
     rows: dict[str, Sequence[Row]] = {
         "model": figures.by_model(cells),
         "agent": figures.by_agent(cells),
@@ -205,7 +205,11 @@ def groups_of(
     if tags is not None:
         timed["tag"] = tags
     return [
-        _group(by, timed[by], cost_query, SHOWN if by == whole else TOP_ROWS, timed=histograms is not None)
+        _days(timed[by], cost_query, series, timed=histograms is not None)
+        if by == "day"
+        else _group(
+            by, timed[by], cost_query, SHOWN if by == whole else TOP_ROWS, timed=histograms is not None
+        )
         for by in TITLES
         if timed.get(by)
     ]
@@ -219,12 +223,10 @@ def query_of(cost_query: CostQuery, **changes: str) -> str:
 
 
 def _group(by: str, rows: Sequence[Row], cost_query: CostQuery, most: int, *, timed: bool) -> Group:
-    most = len(rows) if by == "day" and most == SHOWN else most
-    coarse = by == "day" and cost_query.span.unit != DAY
     return Group(
         by=by,
-        title=f"By {cost_query.span.unit}" if coarse else TITLES[by],
-        note=_COARSE_NOTES[cost_query.span.unit] if coarse else NOTES.get(by, ""),
+        title=TITLES[by],
+        note=NOTES.get(by, ""),
         lines=[_line(by, row, cost_query) for row in rows[:most]],
         more=len(rows[most:]),
         rest=summed(row.sums for row in rows[most:]),
@@ -233,12 +235,31 @@ def _group(by: str, rows: Sequence[Row], cost_query: CostQuery, most: int, *, ti
     )
 
 
+def _days(rows: Sequence[Row], cost_query: CostQuery, series: Sequence[Series], *, timed: bool) -> Group:
+    span, series = cost_query.span, series if len(series) > 1 else ()
+    return Group(
+        by="day",
+        title=f"By {span.unit}",
+        note=_COARSE_NOTES.get(span.unit, ""),
+        lines=[_of_days(row, row.value, cost_query, series) for row in rows if isinstance(row.value, date)],
+        more=0,
+        rest=NOTHING,
+        timed=timed,
+        series=[each.name for each in series],
+    )
+
+
+def _of_days(row: Row, first: date, cost_query: CostQuery, series: Sequence[Series]) -> Line:
+    last = cost_query.span.last_of(first)
+    return Line(
+        row=row,
+        name=days_in_words(first, last, cost_query.span),
+        query=query_of(cost_query, since=str(first), until=str(last)),
+        parts=[(each.name, each.sums.get(first, NOTHING)) for each in series],
+    )
+
+
 def _line(by: str, row: Row, cost_query: CostQuery) -> Line:
     if row.value is None:
         return Line(row=row, name=None, query="")
-    if isinstance(row.value, date):
-        last = cost_query.span.last_of(row.value)
-        days = {"since": str(row.value), "until": str(last)}
-        name = days_in_words(row.value, last, cost_query.span)
-        return Line(row=row, name=name, query=query_of(cost_query, **days))
     return Line(row=row, name=str(row.value), query=query_of(cost_query, **{by: str(row.value)}))

@@ -1,8 +1,7 @@
-"""The parts of each bar of the cost plot: one per model, the rest together; and the same numbers as a table. Pure."""
+"""The parts of each bar of the cost plot: one per model, the rest together. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from typing import Final
 
@@ -41,12 +40,6 @@ def series_of(cells: Iterable[Cell], span: Span) -> list[Series]:
     if rest:
         found.append(Series(name=counted(len(rest), "other model"), sums=_by_days(cells, set(rest), span)))
     return found
-
-
-def table_of(series: Sequence[Series], firsts: Sequence[date]) -> list[tuple[date, list[Sums]]]:
-    """Return the days with costs, the latest first, each with its sums in the order of the series."""
-    rows = [(first, [each.sums.get(first, NOTHING) for each in series]) for first in reversed(firsts)]
-    return [(first, sums) for first, sums in rows if any(s.cost_usd or s.unknown_cost_calls for s in sums)]
 
 
 def _by_days(cells: Iterable[Cell], models: set[Value], span: Span) -> dict[Value, Sums]:

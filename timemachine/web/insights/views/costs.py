@@ -64,6 +64,7 @@ def _figures(
     whole = here.get("latency") == "on" or counts <= AT_ONCE
     histograms = queries.histograms_of(project, cost_query) if whole else None
     days = figures.by_days(cells, cost_query.span, cost_query.span.unit)
+    series = series_of(cells, cost_query.span)
     tags = queries.by_tag(project, cost_query) if whole else None
     if tags:
         tags = queries.with_latency(tags, queries.histograms_by_tag(project, cost_query))
@@ -76,9 +77,9 @@ def _figures(
         "unknown_sessions": reverse("sessions") + _unknown_sessions(cost_query),
         "sessions": queries.sessions_in(project, cost_query),
         "latency": None if histograms is None else latency_of_calls(cells, histograms),
-        "plot": cost_plot(days, cost_query.span, series_of(cells, cost_query.span)),
+        "plot": cost_plot(days, cost_query.span, series),
         "unit": cost_query.span.unit,
-        "groups": groups_of(cells, tags, histograms, cost_query, here.get("all", "")),
+        "groups": groups_of(cells, tags, histograms, cost_query, here.get("all", ""), series),
         "whole": whole,
         "replays": replays,
         "replay_reasons": unknown_reasons(attempts_of_days(project, *span))
