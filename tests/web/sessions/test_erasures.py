@@ -159,6 +159,11 @@ def test_only_an_administrator_can_preview_and_erase(
     assert operator.get(found).status_code == 403
     assert operator.post(f"{found}confirm/", {"reason": "x"}).status_code == 403
     assert "Erase fields" not in operator.get(f"/sessions/{session.id}/?step=2").text
+    tools = administrator.get(f"/sessions/{session.id}/?step=2").text.partition('class="step-tools"')[2]
+    beside, _, more = tools.partition('<div class="menu-items">')
+    assert "Replay from here" in beside
+    assert "Erase fields" not in beside
+    assert more.index("Erase fields") < more.index("Delete step") < more.index("</details>")
 
 
 def erase(administrator: Client, session: Session, **chosen: object) -> str:
