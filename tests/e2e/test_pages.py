@@ -206,3 +206,58 @@ def test_the_pages_after_share_and_deletion_forms_have_no_faults(
 
 def test_every_page_has_its_picture_in_the_docs(screen: Page, product: Product, demo: dict[str, Any]) -> None:
     keep(screen, {name: product.url + path for name, path in pages(demo).items()}, DEMO)
+
+
+MAIN = (
+    "sessions",
+    "timeline",
+    "launch",
+    "audit-replay",
+    "audit-step",
+    "new-comparison",
+    "comparison",
+    "share",
+    "models",
+)
+COVERED = "() => [...document.querySelectorAll('body *')].filter(e => ['fixed', 'sticky'].includes(getComputedStyle(e).position) && e.checkVisibility() && e.getBoundingClientRect().height > innerHeight / 3).length"
+MOVING = "() => [...document.querySelectorAll('body *')].filter(e => getComputedStyle(e).transitionDuration.split(', ').some(each => parseFloat(each))).length + document.getAnimations().length"
+FOCUS = "() => { const style = getComputedStyle(document.activeElement); return style.outlineStyle === 'none' ? '' : style.outlineColor; }"
+EDGES = "() => [...document.querySelectorAll('.sections > .navlink')].map(e => [e.ariaCurrent !== null, getComputedStyle(e).borderBottomColor])"
+
+
+def main_pages(product: Product, demo: dict[str, Any]) -> dict[str, str]:
+    """Return the addresses of the pages that the main tasks lead through."""
+    shown = pages(demo)
+    return {name: product.url + shown[name] for name in MAIN}
+
+
+def test_main_pages_reflow_at_400_percent(screen: Page, product: Product, demo: dict[str, Any]) -> None:
+    screen.set_viewport_size({"width": NARROWEST, "height": 256})
+    for name, address in main_pages(product, demo).items():
+        screen.goto(address)
+        assert screen.evaluate("document.documentElement.scrollWidth") <= NARROWEST, name
+        assert screen.evaluate(OUTSIDE, NARROWEST) == [], name
+        assert screen.evaluate(COVERED) == 0, name
+
+
+def test_forced_colours_show_the_focus_and_the_current_place(
+    screen: Page, product: Product, demo: dict[str, Any]
+) -> None:
+    screen.emulate_media(forced_colors="active")
+    for name, address in main_pages(product, demo).items():
+        screen.goto(address)
+        for _ in range(3):
+            screen.keyboard.press("Tab")
+            assert screen.evaluate(FOCUS), name
+        edges = screen.evaluate(EDGES)
+        here = {color for current, color in edges if current}
+        assert not here & {color for current, color in edges if not current}, name
+
+
+def test_nothing_moves_when_reduced_motion_is_asked_for(
+    screen: Page, product: Product, demo: dict[str, Any]
+) -> None:
+    screen.emulate_media(reduced_motion="reduce")
+    for name, address in main_pages(product, demo).items():
+        screen.goto(address)
+        assert screen.evaluate(MOVING) == 0, name
