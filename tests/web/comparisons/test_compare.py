@@ -158,6 +158,19 @@ def test_ticking_only_one_session_asks_for_two(viewer: Client, both: tuple[Sessi
     assert "You selected" not in page(viewer, "/compare/")
 
 
+def test_the_other_session_is_searched_by_name_or_content(
+    viewer: Client, project: Project, both: tuple[Session, Session]
+) -> None:
+    other = start_session(project, name="Nothing to do with it", by="test")
+    one = f"/compare/?a={both[0].id}"
+    assert all(f"b={each.id}" in page(viewer, one) for each in (both[1], other))
+    found = page(viewer, f"{one}&q=nothing+to+do")
+    assert f'href="?a={both[0].id}&amp;b={other.id}"' in found
+    assert f"b={both[1].id}" not in found
+    assert "No session matches." in words(page(viewer, f"{one}&q=zebra-crossing"))
+    assert f'href="?a={other.id}"' in page(viewer, "/compare/?q=nothing+to+do")
+
+
 def test_a_session_and_a_step_are_compared_with_their_replay_and_moved_frames(
     viewer: Client, debugged_once: Replay
 ) -> None:

@@ -13,6 +13,7 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.numbers import spaced
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.pure.completion import is_refused
+from timemachine.memory.search.sessions import SessionQuery, sessions_page
 from timemachine.replay.alignment.details import StepDetail, detail_of
 from timemachine.replay.alignment.divergence import first_divergence
 from timemachine.replay.alignment.long_diffs import is_long
@@ -31,13 +32,16 @@ from timemachine.web.replays.presenters.side_values import compared_values
 PARTS: Final = ("values",)
 MOST_DIGITS: Final = 9
 TWO: Final = 2
+OFFERED: Final = 20
+"""Number of sessions on a page of those to choose from."""
 
 
 @get_view()
 def compare(request: HttpRequest, access: Access) -> HttpResponse:
     """`/compare/`: `a` and `b` are sessions or replays; `show` filters the pairs, `at` is the first visible one.
 
-    `run`, given twice, are the two selected in a list; the older one is on the left.
+    `run`, given twice, are the two selected in a list; the older one is on the left. As long as one is missing, the sessions that match
+    `q` are offered, from `after` on.
     """
     ticked = request.GET.getlist("run")
     if len(ticked) == TWO:
@@ -45,11 +49,12 @@ def compare(request: HttpRequest, access: Access) -> HttpResponse:
         return redirect(reverse("compare", query={"a": older, "b": newer}))
     left, right = (request.GET.get(name, "").strip() for name in "ab")
     if not left or not right:
-        context = {"a": left or "".join(ticked[:1]), "b": right, "ticked": len(ticked)}
+        left = left or "".join(ticked[:1])
+        context = {"a": left, "b": right, "ticked": len(ticked), **_offered(request, access.project, left)}
         return page(request, "compare/choose.html", context)
     wrong = _not_there(access.project, a=left, b=right)
     if wrong:
-        context = {"a": left, "b": right, "wrong": wrong}
+        context = {"a": left, "b": right, "wrong": wrong, **_offered(request, access.project, left)}
         return page(request, "compare/choose.html", context, status=404)
     found = aligned(access.project, left, right)
     show: Show = next((each for each in SHOWS if each == request.GET.get("show")), "all")
@@ -110,6 +115,15 @@ def steps(request: HttpRequest, access: Access) -> HttpResponse:
         **_beside(found, left),
     }
     return page(request, "compare/steps.html", context, parts=PARTS)
+
+
+def _offered(request: HttpRequest, project: Project, left: str) -> dict[str, object]:
+    """Return the sessions that match the search, and the one that they would be compared with."""
+    query = request.GET.get("q", "").strip()
+    found = sessions_page(project, SessionQuery(q=query), request.GET.get("after") or None, OFFERED)
+    chosen = run_of(project, left).session if left and not _not_there(project, a=left) else None
+    here = {"a": left if chosen else None, "q": query}
+    return {"here": here, "q": query, "found": found, "chosen": chosen}
 
 
 def _not_there(project: Project, **names: str) -> dict[str, str]:
