@@ -9,13 +9,20 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import Program, program
 from tests.builders import FACTS, QUESTIONS, recorded_session
+from tests.governance.sharing.recorded import ask
 from tests.memory.patterns.recorded import failed
 from tests.memory.patterns.recorded import patterns as patterns_in
 from tests.memory.patterns.recorded import read as read_patterns
 from tests.memory.patterns.recorded import session_of as session_with
 from tests.replay.suites.conftest import work_off
 from tests.web.people import browser_of
+from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, Project
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.text.redaction.commands import make_profile
+from timemachine.text.redaction.pure.rules import read_rules
+from timemachine.text.redaction.queries import as_profile
 
 MODELS = ["local:extractive-1", "local:extractive-3"]
 FEW, MORE = 2, 3
@@ -108,9 +115,11 @@ def pages(made: dict[str, str]) -> dict[str, str]:
 
 
 def count_queries(browser: Client, address: str) -> int:
-    """Return the number of queries of a page."""
+    """Return the number of queries of a page, to its end."""
     with CaptureQueriesContext(connection) as queries:
-        assert browser.get(address).status_code == 200, address
+        answer = browser.get(address)
+        assert answer.status_code == 200, address
+        assert b"".join(answer).endswith(b"</html>\n"), address  # streamed to its end
     return len(queries)
 
 
@@ -130,3 +139,20 @@ def test_the_number_of_queries_of_a_page_does_not_grow_with_its_rows(project: Pr
     }
     recounted = {name: count_queries(browser, many[name]) for name in more}
     assert {name: number for name, number in recounted.items() if number > counts[name]} == {}
+
+
+@pytest.mark.django_db
+def test_the_number_of_queries_of_a_redacted_page_does_not_grow_with_its_rows(project: Project) -> None:
+    rules = read_rules({"patterns": [{"name": "year", "pattern": "18[0-9]{2}"}]})
+    profile = as_profile(make_profile(project, "years", rules, by="anna@example.org"))
+    counts = []
+    for asks in (FEW, MORE, 3 * MORE):
+        session = start_session(project, name="Asked again and again", by="Test")
+        again = {"cached": True, "cached_from": {"session": str(session.id), "sequence": 1}}
+        append(session.id, [ask(f"{number}?", "1894", **(again if number else {})) for number in range(asks)])
+        session.refresh_from_db()
+        _, path = shared(project, session, Terms(redaction=profile))
+        visitor, page = opened(path)
+        paths = (page, f"{page}?step={asks}&tab=state", f"{page}?step={asks}&tab=context", f"{page}print/")
+        counts.append([count_queries(visitor, each) for each in paths])
+    assert counts[1:] == counts[:1] * 2

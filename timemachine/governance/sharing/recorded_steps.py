@@ -1,6 +1,6 @@
 """The recorded steps of one session, as far as a link shows them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -36,7 +36,7 @@ from timemachine.recording.model_calls.queries import Visible, visible_request
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.pieces import StepRange
-from timemachine.recording.timeline.provenance import origin_of
+from timemachine.recording.timeline.provenance import origin_in
 from timemachine.recording.timeline.pure.nesting import REACH, Row, nest
 from timemachine.recording.timeline.rows import rows_of
 from timemachine.recording.timeline.schemas.actions import with_everything
@@ -95,7 +95,7 @@ class RecordedSteps:
             parent = None
         rows = self._rows([*([parent] if parent else []), *children])
         above, inside = (rows[0], rows[1:]) if parent else (None, rows)
-        return self._shared(found, above, inside, first_bytes)
+        return self._shared(found, self._complete([sequence]), above, inside, first_bytes)
 
     def in_full(self, span: StepRange, first_bytes: int) -> Iterator[list[SharedStep]]:
         """Yield the steps of a range in order, a few at a time, each payload and passage up to that many bytes and without the steps inside."""
@@ -104,23 +104,28 @@ class RecordedSteps:
             rows = {each.parent.sequence: each.parent for each in found if each.parent is not None}
             shown = self.actions.filter(sequence__in=rows).values_list("sequence", flat=True)
             above = {each: nameless_row(rows[each]) for each in shown}
+            complete = self._complete(sequences)
             yield [
-                self._shared(each, above.get(each.parent.sequence) if each.parent else None, [], first_bytes)
+                self._shared(
+                    each, complete, above.get(each.parent.sequence) if each.parent else None, [], first_bytes
+                )
                 for each in found
             ]
 
     def _in_batches(self, span: StepRange, first_bytes: int) -> Iterator[list[int]]:
-        """Yield the numbers of the steps in order, as many at a time as are read together."""
+        """Yield the numbers of the steps in order, as many at a time as are read together; for redaction, they are read whole."""
         steps = self.actions.filter(sequence__range=(span.first, span.last)).order_by("sequence")
         sized = steps.annotate(passages=Coalesce(Sum("hits__payload__size"), 0))
         batch, total = list[int](), 0
-        columns = ("sequence", "input__size", "output__size", "passages")
+        columns = ("sequence", "input__size", "output__size", "source__size", "passages")
         for sequence, *sizes in sized.values_list(*columns).iterator(chunk_size=1_000):
             if batch and (len(batch) == MOST_AT_ONCE or total > BYTES_AT_ONCE):
                 yield batch
                 batch, total = [], 0
             batch.append(sequence)
-            total += sum(min(size or 0, first_bytes) for size in sizes)
+            total += sum(
+                (size or 0) if self.redactor.rules else min(size or 0, first_bytes) for size in sizes
+            )
         if batch:
             yield batch
 
@@ -145,12 +150,10 @@ class RecordedSteps:
         totals = totals_through(self.session, sequence)
         messages = messages_of(until, MOST_MESSAGES)
         used = frames_used_through(self.session, sequence, MOST_FRAMES)
+        complete = self._complete({each.sequence for each in messages} | {each.sequence for each in used})
+        documents = {number: self._documents(action) for number, action in complete.items()}
         if self.redactor.rules is not None:
-            named = {each.sequence for each in messages} | {each.sequence for each in used}
-            documents = {each: self._documents(each) for each in named}
             messages = [self._message(each, *documents[each.sequence]) for each in messages]
-        else:
-            documents = {}
         return SharedState(
             sequence=sequence,
             totals=totals,
@@ -165,15 +168,19 @@ class RecordedSteps:
         return self.redactor.document(recorded_document(self._whole(sequence), self.session.id))
 
     def _shared(
-        self, found: Step, parent: SharedRow | None, children: Sequence[SharedRow], first_bytes: int
+        self,
+        found: Step,
+        complete: Mapping[int, Action],
+        parent: SharedRow | None,
+        children: Sequence[SharedRow],
+        first_bytes: int,
     ) -> SharedStep:
         if self.redactor.rules is None:
             after, named = None, cached_from(found.action, self.session.id)
             heads = {name: getattr(found, name) for name in PAYLOADS}
             passages = unredacted_passages(found)
         else:
-            before = recorded_document(self._whole(found.action.sequence), self.session.id)
-            after = self.redactor.document(before)
+            before, after = self._documents(complete[found.action.sequence])
             named = before["cached_from"] if before["cached_from"] == after["cached_from"] else {}
             heads = {
                 name: shared_head(getattr(found, name), before.get(name), after.get(name), first_bytes)
@@ -190,9 +197,9 @@ class RecordedSteps:
             origin=self._origin(named),
         )
 
-    def _documents(self, sequence: int) -> tuple[JsonObject, JsonObject]:
+    def _documents(self, action: Action) -> tuple[JsonObject, JsonObject]:
         """Return a step in the form of the API before and after redaction."""
-        before = recorded_document(self._whole(sequence), self.session.id)
+        before = recorded_document(action, self.session.id)
         return before, self.redactor.document(before)
 
     def _message(self, message: StateMessage, before: JsonObject, after: JsonObject) -> StateMessage:
@@ -200,10 +207,10 @@ class RecordedSteps:
         return message if head is None else replace(message, text=head)
 
     def _origin(self, named: JsonObject | None) -> SharedOrigin | None:
-        """Return the origin of a cached answer. An empty `named` is an origin that is withheld."""
-        found = origin_of(self.session.project_id, named)
-        if found is None:
+        """Return the origin of a cached answer, which names no other session. An empty `named` is an origin that is withheld."""
+        if named is None:
             return None
+        found = origin_in(self.session if named.get("session") else None, named)
         return shown_of(SharedOrigin, found, session=found.session.id if found.session else None)
 
     def _rows(self, rows: Sequence[Row]) -> list[SharedRow]:
@@ -213,6 +220,15 @@ class RecordedSteps:
         actions = Action.objects.filter(session=self.session, sequence__in=[row.sequence for row in rows])
         found = {each.sequence: each for each in actions.select_related("input", "output")}
         return [shared_row(row, found[row.sequence], self.redactor) for row in rows]
+
+    def _complete(self, sequences: Collection[int]) -> dict[int, Action]:
+        """Return steps with everything that redaction reads, by number; none if nothing is withheld. Two queries."""
+        if self.redactor.rules is None:
+            return {}
+        found = {each.sequence: each for each in with_everything(self.actions.filter(sequence__in=sequences))}
+        if len(found) < len(sequences):
+            raise link_not_valid()
+        return found
 
     def _whole(self, sequence: int) -> Action:
         found = with_everything(self.actions).filter(sequence=sequence).first()

@@ -185,12 +185,14 @@ def origin_of(project_id: UUID, cached_from: Mapping[str, Any] | None) -> Origin
     """Return the first ask as recorded; None for an answer that is not from the cache. One query."""
     if cached_from is None:
         return None
+    named = uuid_of(cached_from.get("session") or "")  # another application may name sessions otherwise
+    found = Session.objects.filter(project_id=project_id, id=named).first() if named else None
+    return origin_in(found, cached_from)
+
+
+def origin_in(session: Session | None, cached_from: Mapping[str, Any]) -> Origin:
+    """Return the first ask as recorded, in the session that the record names; None if there is no such session."""
     named, sequence, at = (cached_from.get(name) for name in ("session", "sequence", "at"))
-    session = None
-    if named is not None and (
-        session_id := uuid_of(named)
-    ):  # another application may name sessions otherwise
-        session = Session.objects.filter(project_id=project_id, id=session_id).first()
     return Origin(
         session=session if sequence is not None else None,
         sequence=sequence,
