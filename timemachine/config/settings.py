@@ -68,7 +68,7 @@ MIDDLEWARE = [
     "timemachine.api.requests.NotStored",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "timemachine.web.http.InTurn",
+    "timemachine.web.request_queue.RequestQueue",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "timemachine.web.http.Compressed",

@@ -1,8 +1,6 @@
 """Answers of views: pages and the parts that htmx requests, redirects and downloads."""
 
-from collections import deque
-from collections.abc import Callable, Collection, Mapping
-from threading import Lock
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -97,60 +95,6 @@ def back_to(request: HttpRequest) -> str:
     path = request.POST.get("next") or request.GET.get("next") or ""
     local = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
     return path if local else "/"
-
-
-class InTurn:
-    """Middleware that computes at most `AT_ONCE` answers to GET requests at the same time, in the order of arrival.
-
-    They share the interpreter of this process, so computing all of them together would finish the first as late as the last. A streamed body
-    is sent outside, and a request that has waited for `patience` seconds is answered without a turn.
-    """
-
-    AT_ONCE: Final = 2
-
-    def __init__(self, answer: Callable[[HttpRequest], HttpResponseBase], patience: float = 2.0) -> None:
-        self._answer = answer
-        self._patience = patience
-        self._guard = Lock()
-        self._waiting: deque[Lock] = deque()
-        self.free = self.AT_ONCE
-
-    @property
-    def waiting(self) -> int:
-        return len(self._waiting)
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer the request, after those that came before it."""
-        if request.method not in {"GET", "HEAD"} or not self._begin():
-            return self._answer(request)
-        try:
-            return self._answer(request)
-        finally:
-            self._end()
-
-    def _begin(self) -> bool:
-        """Wait for a turn; return whether there was one in time. `threading.Semaphore` lets late ones overtake."""
-        with self._guard:
-            if self.free:
-                self.free -= 1
-                return True
-            mine = Lock()
-            mine.acquire()
-            self._waiting.append(mine)
-        if mine.acquire(timeout=self._patience):
-            return True
-        with self._guard:
-            came_just_now = mine not in self._waiting
-            if not came_just_now:
-                self._waiting.remove(mine)
-            return came_just_now
-
-    def _end(self) -> None:
-        with self._guard:
-            if self._waiting:
-                self._waiting.popleft().release()
-            else:
-                self.free += 1
 
 
 class Compressed(GZipMiddleware):

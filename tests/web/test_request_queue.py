@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from threading import Semaphore, Thread
+from time import sleep
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
 from tests.waiting import wait_until
-from timemachine.web.http import InTurn
+from timemachine.web.request_queue import RequestQueue
 
 GET = RequestFactory().get("/")
 
@@ -35,64 +36,76 @@ def in_thread(work: Callable[..., Any], *facts: Any) -> Thread:
     return thread
 
 
-def queued(turns: InTurn, number: int) -> tuple[list[HttpRequest], list[Thread]]:
+def queued(queue: RequestQueue, number: int) -> tuple[list[HttpRequest], list[Thread]]:
     """Send requests one after the other, each when the one before has begun or waits."""
     requests, threads = list[HttpRequest](), list[Thread]()
     for nth in range(number):
         requests.append(RequestFactory().get(f"/{nth}"))
-        threads.append(in_thread(turns, requests[-1]))
-        wait_until(lambda: turns.waiting == max(0, len(threads) - InTurn.AT_ONCE))
+        threads.append(in_thread(queue, requests[-1]))
+        wait_until(lambda: queue.waiting == max(0, len(threads) - RequestQueue.AT_ONCE))
     return requests, threads
 
 
 def test_further_pages_wait_and_begin_in_the_order_of_arrival() -> None:
     pages = Pages()
-    turns = InTurn(pages, patience=60)
-    requests, threads = queued(turns, InTurn.AT_ONCE + 6)
-    for nth in range(InTurn.AT_ONCE, len(requests)):
+    queue = RequestQueue(pages, patience=60)
+    requests, threads = queued(queue, RequestQueue.AT_ONCE + 6)
+    for nth in range(RequestQueue.AT_ONCE, len(requests)):
         assert len(pages.begun) == nth
         pages.end()
         wait_until(lambda: len(pages.begun) > nth)  # noqa: B023  # called before the next turn
-    pages.end(InTurn.AT_ONCE)
+    pages.end(RequestQueue.AT_ONCE)
     for each in threads:
         each.join(60)
-    assert pages.begun[InTurn.AT_ONCE :] == requests[InTurn.AT_ONCE :]
+    assert pages.begun[RequestQueue.AT_ONCE :] == requests[RequestQueue.AT_ONCE :]
 
 
-def test_what_changes_something_never_waits() -> None:
+def test_what_changes_something_and_health_checks_never_wait() -> None:
     pages = Pages()
-    turns = InTurn(pages, patience=60)
-    _, threads = queued(turns, InTurn.AT_ONCE)
-    posted = RequestFactory().post("/")
-    threads.append(in_thread(turns, posted))
-    wait_until(lambda: posted in pages.begun)
-    pages.end(InTurn.AT_ONCE + 1)
+    queue = RequestQueue(pages, patience=60)
+    _, threads = queued(queue, RequestQueue.AT_ONCE)
+    for urgent in (RequestFactory().post("/"), RequestFactory().get("/health/live")):
+        threads.append(in_thread(queue, urgent))
+        wait_until(lambda: urgent in pages.begun)  # noqa: B023  # called before the next one
+    pages.end(RequestQueue.AT_ONCE + 2)
     for each in threads:
         each.join(60)
 
 
 def test_a_page_that_has_waited_long_enough_goes_ahead_and_takes_no_turn_from_others() -> None:
     pages = Pages()
-    turns = InTurn(pages, patience=0.05)
-    requests, threads = queued(turns, InTurn.AT_ONCE)
-    late = in_thread(turns, GET)
+    queue = RequestQueue(pages, patience=0.05)
+    requests, threads = queued(queue, RequestQueue.AT_ONCE)
+    late = in_thread(queue, GET)
     wait_until(lambda: GET in pages.begun)
-    assert (turns.free, turns.waiting) == (0, 0)
+    assert (queue.computing, queue.waiting) == (RequestQueue.AT_ONCE, 0)
     pages.end(len(requests) + 1)
     for each in [*threads, late]:
         each.join(60)
-    assert (turns.free, turns.waiting) == (InTurn.AT_ONCE, 0)
+    assert (queue.computing, queue.waiting) == (0, 0)
+
+
+def test_a_long_download_keeps_no_page_waiting() -> None:
+    pages = Pages()
+    queue = RequestQueue(pages, patience=60, long=0.05)
+    _, threads = queued(queue, RequestQueue.AT_ONCE)
+    sleep(0.1)
+    threads.append(in_thread(queue, GET))
+    wait_until(lambda: GET in pages.begun)
+    pages.end(RequestQueue.AT_ONCE + 1)
+    for each in threads:
+        each.join(60)
+    assert (queue.computing, queue.waiting) == (0, 0)
 
 
 def test_a_page_that_fails_gives_its_turn_back() -> None:
     def broken(_: HttpRequest) -> HttpResponse:
         raise RuntimeError("This page is broken.")
 
-    turns = InTurn(broken, patience=60)
-    for _ in range(2 * InTurn.AT_ONCE):
+    queue = RequestQueue(broken, patience=60)
+    for _ in range(2 * RequestQueue.AT_ONCE):
         try:
-            turns(GET)
+            queue(GET)
         except RuntimeError:
             continue
-    assert turns.waiting == 0
-    assert turns.free == InTurn.AT_ONCE
+    assert (queue.computing, queue.waiting) == (0, 0)

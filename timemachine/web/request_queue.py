@@ -1,0 +1,79 @@
+"""A web process computes a few pages at the same time, because its threads share one interpreter."""
+
+from collections import deque
+from collections.abc import Callable
+from threading import Lock
+from time import monotonic
+from typing import Any, Final
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+_HEALTH: Final = "/health/"
+
+
+class RequestQueue:
+    """Middleware that computes at most `AT_ONCE` answers to GET requests at the same time, in the order of arrival.
+
+    Computing all of them together would finish the first as late as the last. These do not wait for others, or others for them: health
+    checks, a streamed body, a request that has been computed for `long` seconds, and one that has waited for `patience` seconds.
+    """
+
+    AT_ONCE: Final = 2
+
+    def __init__(
+        self, answer: Callable[[HttpRequest], HttpResponseBase], patience: float = 2.0, long: float = 1.0
+    ) -> None:
+        self._answer = answer
+        self._patience = patience
+        self._long = long
+        self._guard = Lock()
+        self._computing: dict[Any, float] = {}
+        self._waiting: deque[Any] = deque()
+
+    @property
+    def computing(self) -> int:
+        return len(self._computing)
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer the request, after those that came before it."""
+        if request.method not in {"GET", "HEAD"} or request.path_info.startswith(_HEALTH):
+            return self._answer(request)
+        turn = Lock()
+        self._wait_for(turn)
+        try:
+            return self._answer(request)
+        finally:
+            with self._guard:
+                self._pass_on(turn)
+
+    def _wait_for(self, turn: Any) -> None:
+        """Return when it is this one's turn, or when it has waited long enough. `threading.Semaphore` lets late ones overtake."""
+        with self._guard:
+            self._pass_on_long_ones()
+            if self.computing < self.AT_ONCE:
+                self._computing[turn] = monotonic()
+                return
+            turn.acquire()
+            self._waiting.append(turn)
+        if turn.acquire(timeout=self._patience):
+            return
+        with self._guard:
+            if turn in self._waiting:
+                self._waiting.remove(turn)
+
+    def _pass_on_long_ones(self) -> None:
+        until = monotonic() - self._long
+        for turn in [turn for turn, since in self._computing.items() if since < until]:
+            self._pass_on(turn)
+
+    def _pass_on(self, turn: Any) -> None:
+        """Give this turn to the first that waits; nothing if it had none, or has none any more."""
+        if self._computing.pop(turn, None) is not None and self._waiting:
+            following = self._waiting.popleft()
+            self._computing[following] = monotonic()
+            following.release()
