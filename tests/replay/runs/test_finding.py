@@ -93,8 +93,14 @@ def test_the_sentence_says_what_became_of_the_answer(
         ({"moved": 2}, "stays at rank 3; the same passages in a different order"),
         (
             {"gained": [9, 12], "lost": 1, "cut_now": 9},
-            "stays at rank 3; 2 passages came in at ranks 9 to 12, below the recorded cut of 8, 1 passage was lost",
+            "stays at rank 3; 2 passages came in at ranks 9 and 12, below the recorded cut of 8, 1 passage was lost",
         ),
+        (
+            {"gained": [9, 10, 11]},
+            "stays at rank 3; 3 passages came in at ranks 9 to 11, below the recorded cut of 8",
+        ),
+        ({"gained": [9, 1, 4]}, "stays at rank 3; 3 passages came in at ranks 1, 4 and 9"),
+        ({"gained": [1, 4, 9, 2]}, "stays at rank 3; 4 passages came in between ranks 1 and 9"),
         (
             {"mattered": RankedPassage(title="Fees", recorded=3, now=12), "lost": 2},
             "moved from rank 3 to 12, below the recorded cut of 8; 2 passages were lost",

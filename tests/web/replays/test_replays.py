@@ -330,7 +330,10 @@ def test_a_queued_replay_says_what_it_waits_for(browser: Client, session: Sessio
     assert "No worker has taken it yet" not in page(browser, f"/replays/{first.id}/")
     for seconds, each in ((60, first), (30, second)):
         Replay.objects.filter(pk=each.pk).update(created_at=now() - timedelta(seconds=seconds))
-    assert "No worker has taken it yet. Check that" in page(browser, f"/replays/{first.id}/")
+    for each in (first, second):
+        assert "No worker has taken it yet. Check that" in page(browser, f"/replays/{each.id}/")
+    first.steps.update(status="running", lease_until=now() + timedelta(minutes=1), lease_token=uuid7())
+    assert "The workers are busy with other replays." in page(browser, f"/replays/{first.id}/")
     assert "It waits for 1 replay launched before it." in page(browser, f"/replays/{second.id}/")
 
 

@@ -122,7 +122,7 @@ def _private_key(key: SigningKey) -> Ed25519PrivateKey:
     except InvalidToken as why:
         raise Unavailable(
             "The key that signs evidence cannot be read, because SECRET_KEY has changed since it was made. "
-            "Put the earlier one into SECRET_KEY_FALLBACKS, or replace the signing key under Settings.",
+            "Put the earlier one into SECRET_KEY_FALLBACKS, or replace the signing key under Sharing, Evidence key and log.",
             code="signing_key_unreadable",
         ) from why
     return Ed25519PrivateKey.from_private_bytes(raw)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Final
 from uuid import UUID
@@ -63,14 +63,14 @@ def waits_for(replay: Replay) -> str | None:
         return _waits_for_provider(replay)
     if replay.status != "queued" or now() - replay.created_at < _TAKEN_WITHIN:
         return None
+    if not ReplayStep.objects.filter(status="running", lease_until__gt=now()).exists():
+        return "No worker has taken it yet. Check that a worker is running."
     earlier = Replay.objects.filter(
         project=replay.project_id, status__in=OPEN_REPLAY_STATUSES, created_at__lt=replay.created_at
     )
     if before := earlier.count():
         return f"It waits for {counted(before, 'replay')} launched before it."
-    if ReplayStep.objects.filter(lease_until__gt=now()).exists():
-        return "The workers are busy with other replays."
-    return "No worker has taken it yet. Check that a worker is running."
+    return "The workers are busy with other replays."
 
 
 def _waits_for_provider(replay: Replay) -> str | None:
@@ -84,7 +84,8 @@ def _waits_for_provider(replay: Replay) -> str | None:
         return None
     most = counted(settings.MODEL_CALLS_AT_ONCE, "call")
     names = " and ".join(sorted(map(str, waiting)))
-    return f"It waits for other replays: {names} gets at most {most} at the same time (MODEL_CALLS_AT_ONCE)."
+    get = "gets" if len(waiting) == 1 else "each get"
+    return f"It waits for other replays: {names} {get} at most {most} at the same time (MODEL_CALLS_AT_ONCE)."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +105,12 @@ def replay_of(project: Project, replay_id: str | UUID) -> Replay:
         f"There is no replay {str(replay_id)[:60]!r} in this project.", code="replay_not_found"
     )
     return row_of(Replay.objects.filter(project=project).select_related("session"), replay_id, missing)
+
+
+def began_at(replays: QuerySet[Replay]) -> datetime | None:
+    """Return when the first step of these replays was taken, None if none was yet. One query."""
+    found: datetime | None = replays.aggregate(began=Min("started_at"))["began"]
+    return found
 
 
 def replays_in(project: Project) -> QuerySet[Replay]:

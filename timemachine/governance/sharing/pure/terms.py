@@ -73,7 +73,7 @@ def require_allowed(policy: Policy) -> None:
     """Raise `NotAllowed` if links are forbidden."""
     if policy.forbidden:
         raise NotAllowed(
-            "An administrator has turned off share links for this project. Ask one to turn them on under Settings, Sharing.",
+            "An administrator has turned off share links for this project. Ask one to turn them on under Sharing, Policy.",
             code="sharing_forbidden",
         )
 

@@ -238,14 +238,25 @@ def _below(found: PassageChanges, rank: int) -> str:
     return f", below the recorded cut of {found.cut}" if 0 < found.cut < rank else ""
 
 
+def _at_ranks(ranks: Sequence[int]) -> str:
+    """Return `at rank 2`, `at ranks 2 and 9`, `at ranks 9 to 20`, or `between ranks 2 and 40` if there are gaps between many."""
+    first, *between, last = sorted(ranks) if len(ranks) > 1 else (ranks[0], ranks[0])
+    if first == last:
+        return f"at rank {first}"
+    if last - first == len(between) + 1 and between:
+        return f"at ranks {first} to {last}"
+    if len(between) <= 1:
+        return f"at ranks {', '.join(map(str, (first, *between)))} and {last}"
+    return f"between ranks {first} and {last}"
+
+
 def _in_list(found: PassageChanges) -> str:
     named = [each.now for each in (found.rests_on, found.mattered) if each and each.recorded is None]
     came, gone = [rank for rank in found.gained if rank not in named[:1]], found.lost
     more = "more passage" if len(came) < len(found.gained) else "passage"
     parts = []
     if came:
-        ranks = f"at rank {came[0]}" if len(came) == 1 else f"at ranks {min(came)} to {max(came)}"
-        parts.append(f"{counted(len(came), more)} came in {ranks}{_below(found, min(came))}")
+        parts.append(f"{counted(len(came), more)} came in {_at_ranks(came)}{_below(found, min(came))}")
     if gone:
         parts.append(f"{counted(gone, 'passage')} {'was' if gone == 1 else 'were'} lost")
     if parts:

@@ -13,7 +13,11 @@ from timemachine.replay.comparison.pure.statistics.paired import A_BETTER, B_BET
 from timemachine.replay.comparison.pure.variants import RECORDING
 
 WIDTH, ROW, MARGIN = 240, 28, 8
-_DIRECTIONS: Final = {"cost": "cheaper", "latency": "faster", "tokens": "fewer"}
+_DIRECTIONS: Final = {
+    "cost": ("cheaper", "more expensive"),
+    "latency": ("faster", "slower"),
+    "tokens": ("fewer", "more"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +129,8 @@ def _point(name: str, result: PairedResult, measure: Measure) -> _Point:
     words = wording.signed(result.difference, measure.unit)
     if interval is not None:
         words += f" {wording.interval_words(interval, measure.unit)}"
-    better = _DIRECTIONS.get(measure.name, "better")
-    verdict = {B_BETTER: better, A_BETTER: f"not {better}" if better != "better" else "worse"}
+    better, worse = _DIRECTIONS.get(measure.name, ("better", "worse"))
+    verdict = {B_BETTER: better, A_BETTER: worse}
     return _Point(
         name=name,
         value=result.difference or 0.0,

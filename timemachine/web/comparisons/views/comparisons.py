@@ -27,6 +27,8 @@ from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.partings import partings_of
 from timemachine.replay.comparison.progress import Progress, over_limit, progress_of
 from timemachine.replay.comparison.results import Results, results_of, revision_of
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.queries import began_at
 from timemachine.replay.tasks import compute_results, judge_cells, run_replay
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.comparisons import forms
@@ -214,6 +216,7 @@ def _comparison(
         "comparison": found,
         "arms": arms,
         "progress": progress,
+        "began": None if progress.all_finished else began_at(Replay.objects.filter(run__comparison=found)),
         "over_limit": over_limit(found, progress),
         "cancelled": queries.cancelled_of(found),
         "results": results,

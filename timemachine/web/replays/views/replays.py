@@ -33,6 +33,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.queries import (
     newest_trials,
+    replay_named,
     replay_of,
     replays_of,
     step_of,
@@ -70,8 +71,9 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "kind": request.GET.get("kind", "audit"),
         "from_sequence": whole_number(request.GET.get("from", "")),
     }
-    if like := request.GET.get("like"):
-        initial = as_launched(ReplayOptions(**replay_of(access.project, like).options))
+    like = replay_named(session, request.GET.get("like", ""))
+    if like is not None and like.kind in {"audit", "debug"}:
+        initial = as_launched(ReplayOptions(**like.options))
     estimating = is_estimating(request)
     form = ReplayForm(
         model_choices(access.project.id, models_of(session)),

@@ -12,6 +12,8 @@ from timemachine.core.pure.postgres_text import is_plain
 from timemachine.core.pure.safe_text import shown
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.queries import began_at
 from timemachine.replay.suites import commands, queries, running
 from timemachine.replay.suites.models import Suite
 from timemachine.replay.suites.plan import matching_of
@@ -133,6 +135,7 @@ def suite_run(request: HttpRequest, access: Access, id: str, number: int) -> Htt
         "suite": suite,
         "run": found,
         "counts": counts,
+        "began": None if found.finished_at else began_at(Replay.objects.filter(suite_replay__run=found)),
         "over_limit": queries.over_limit(found, counts),
         "finding": finding(found, counts) if found.finished_at else None,
         "summary": totals(found, counts),
