@@ -65,7 +65,7 @@ def check() -> float:
 def report_memory(machine: Machine) -> None:
     load_embeddings(machine)
     time.sleep(3)
-    web, worker, database = (pss(machine, words) for words in ("web.server", "celery", "postgres"))
+    web, worker, database = (pss(machine, words) for words in ("config.server", "celery", "postgres"))
     against = ("the embedded Postgres", database)
     figure("idle memory of web and worker, embeddings loaded", web + worker, "MB", against=against)
     figure("of which web", web, "MB")

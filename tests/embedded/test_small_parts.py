@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import timemachine
+from timemachine.config.server import THREADS
 from timemachine.core.pure.errors import Conflict, InvalidInput, Unavailable
 from timemachine.embedded import data_folder, up
 from timemachine.embedded.address import Address, answers, chosen_address, refuse_taken
 from timemachine.embedded.children import Program, kill_leftovers, last_words, open_log, run
 from timemachine.embedded.programs import web_server
 from timemachine.embedded.supervisor import Supervisor
-from timemachine.web.server import THREADS
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\n    y\nKeyError: 1\nDETAIL: more\n'
 

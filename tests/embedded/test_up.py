@@ -65,7 +65,9 @@ def _check_that_the_web_server_is_restarted(machine: Machine) -> None:
     assert f"Its last messages are in {machine.home / 'logs' / 'web.log'}." in output
     wait_until(
         lambda: any(
-            "-m timemachine.web.server" in line for pid, line in machine.processes().items() if pid != killed
+            "-m timemachine.config.server" in line
+            for pid, line in machine.processes().items()
+            if pid != killed
         )
     )
     wait_until(lambda: _answers(machine))

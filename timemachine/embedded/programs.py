@@ -21,7 +21,7 @@ def preparation(environment: dict[str, str]) -> Program:
 
 def web_server(address: Address, environment: dict[str, str]) -> Program:
     """Pages and API."""
-    command = ("timemachine.web.server", address.host, str(address.port))
+    command = ("timemachine.config.server", address.host, str(address.port))
     return _program("web server", command, environment | {"TIMEMACHINE_PROCESS": "web"})
 
 

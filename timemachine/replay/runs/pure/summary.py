@@ -144,7 +144,7 @@ def finding(tally: Tally) -> str:
 
 
 def details(tally: Tally) -> str:
-    """Return what else is to be said: whether contexts were verified, the cost next to the recorded cost, what failed."""
+    """Return what else is reported: whether contexts were verified, the cost next to the recorded cost, what failed."""
     parts = _of_continuation(tally) if tally.kind == CONTINUE else _of_steps(tally)
     return "; ".join(filter(None, parts))
 

@@ -33,7 +33,7 @@ MOST_AGENT: Final = 15
 
 
 class Outcome(StrEnum):
-    """What became of a step in a replay."""
+    """What happened to a step in a replay."""
 
     SAME = "same"
     DIFFERS = "differs"

@@ -1,4 +1,4 @@
-"""The web server: `python -m timemachine.web.server HOST PORT`."""
+"""The web server: `python -m timemachine.config.server HOST PORT`."""
 
 import gc
 import os
