@@ -10,7 +10,7 @@ from timemachine.knowledge.pure.cutoff import CLIFF, POOL, RELATIVE_TO_BEST
 from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.answering.pure.prompt import TEMPLATE
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.runs.pure.options import LIMITS, RETRIEVAL_OPTIONS, SessionOptions
+from timemachine.replay.runs.pure.options import LIMITS, NEEDS_REASON, RETRIEVAL_OPTIONS, SessionOptions
 from timemachine.web.form_parts import Number, WholeNumber, area_field
 
 MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
@@ -225,7 +225,7 @@ class SessionFields(RetrievalFields, CallFields):
         if not self.estimating and self.lacks_model:
             self.add_error(self.model_field, "Choose a model.")
         if not self.estimating and kind in (VERIFY, ASK) and not data.get("reason", "").strip():
-            self.add_error("reason", "An audit needs a reason. Say in a sentence why you make it.")
+            self.add_error("reason", NEEDS_REASON)
         return data
 
     def choices(self, *, calls: bool = True) -> list[LaunchChoice]:

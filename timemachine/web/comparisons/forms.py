@@ -13,7 +13,13 @@ from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import sessions_named
 from timemachine.replay.comparison.commands import LONGEST_NOTE, Plan
 from timemachine.replay.comparison.models import WITHDRAWN, CellMark
-from timemachine.replay.comparison.pure.variants import FEWEST_ARMS, MOST_ARMS, MOST_REPEATS, Variant
+from timemachine.replay.comparison.pure.variants import (
+    FEWEST_ARMS,
+    MOST_ARMS,
+    MOST_REPEATS,
+    NEEDS_REASON,
+    Variant,
+)
 from timemachine.web.form_parts import ModelFields, Number, RecordForm, SentOnce, WholeNumber, area_field
 from timemachine.web.option_fields import CallFields
 
@@ -128,7 +134,7 @@ class ComparisonForm(SentOnce):
         if not self._estimating and not (data.get("sessions") or data.get("others")):
             self.add_error("sessions", "Choose at least one session to compare.")
         if not self._estimating and not data.get("reason", "").strip():
-            self.add_error("reason", "A comparison needs a reason. Say in a sentence why you make it.")
+            self.add_error("reason", NEEDS_REASON)
         return data
 
     def _demand_variants(self) -> None:

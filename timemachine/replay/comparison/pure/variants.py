@@ -13,6 +13,7 @@ MOST_REPEATS = 20
 MOST_REPLAYS = 1_000
 # Their rows are stored during a request: this many take 1 s on two cores, plus 0.3 ms for each replay.
 MOST_ANSWERS = 20_000
+NEEDS_REASON: Final = "A comparison needs a reason. Say in one sentence why you are running it."
 RECORDING: Final = 0
 
 
@@ -42,7 +43,7 @@ def check_reason(reason: str | None) -> None:
     """Raise `InvalidInput` if there is no reason; launching a comparison needs one."""
     if not (reason or "").strip():
         raise InvalidInput(
-            "A comparison needs a reason. Say in one sentence why you are running it.",
+            NEEDS_REASON,
             code="reason_needed",
             field="reason",
         )

@@ -15,6 +15,7 @@ from timemachine.core.pure.schemas import Strict
 from timemachine.recording.answering.pure.prompt import check_template
 from timemachine.recording.timeline.pure.filter import parse
 
+NEEDS_REASON: Final = "An audit needs a reason. Say in one sentence why you are running it."
 ReplayKind = Literal["audit", "debug", "trial", "continue"]
 CONTINUE: Final = "continue"
 UserMessages = Literal["agreed", "recorded", "none"]
@@ -221,7 +222,7 @@ def _check_audit(options: ReplayOptions) -> None:
         )
     if not (options.reason or "").strip():
         raise InvalidInput(
-            "An audit needs a reason. Say in one sentence why you are running it.",
+            NEEDS_REASON,
             code="reason_needed",
             field="reason",
         )
