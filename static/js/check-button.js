@@ -4,7 +4,8 @@ for (const place of document.querySelectorAll("[data-check-here]")) {
   const status = place.querySelector("[role=status]");
   button.hidden = false;
   button.addEventListener("click", async () => {
-    button.disabled = true;
+    if (button.ariaDisabled) return;
+    button.ariaDisabled = "true"; // and not disabled, which would lose the focus
     try {
       const { checkHere } = await import(place.dataset.program);
       await checkHere(place.dataset.checkHere, status, { subject: place.dataset.subject, key: place.dataset.key });
@@ -12,7 +13,7 @@ for (const place of document.querySelectorAll("[data-check-here]")) {
     } catch (why) {
       status.textContent = `Nothing was checked: ${why.message}`;
     } finally {
-      button.disabled = false;
+      button.ariaDisabled = null;
     }
   });
 }
