@@ -85,8 +85,8 @@ def test_a_newcomer_records_replays_and_shares(
     ada.get_by_label("Reason").fill("Prüfung der Antworten")
     with ada.expect_navigation(url="**/replays/**"):
         ada.get_by_role("button", name="Launch replay").click()
-    expect(ada.locator(".outcome .sentence")).to_contain_text("2 asks replayed with local:extractive-3")
-    expect(ada.locator(".outcome .sentence")).to_contain_text("context verified 3 of 3")
+    expect(ada.locator(".outcome .finding")).to_contain_text("2 asks replayed with local:extractive-3")
+    expect(ada.locator(".outcome .sentence")).to_contain_text("Context verified 3 of 3")
 
     # the diff
     ada.locator(".replay-steps a").nth(1).click()
