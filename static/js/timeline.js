@@ -162,10 +162,10 @@
   const STEP_LINKS = ":is(.navigator, .same-kind) a";
   const isQuick = (since) => performance.now() - since < QUIET;
   const loaded = () => Number(document.getElementById("navigator").dataset.at);
-  const aimed = (ctx) => Number(new URL(ctx.request.action, location.href).searchParams.get("step"));
-  const current = () => heading ?? document.getElementById("step")?.dataset.sequence;
-  let heading = null; // the step that the keys have reached, until it is shown
-  let owed = []; // keys whose steps only the server knows
+  const requestedStep = (ctx) => Number(new URL(ctx.request.action, location.href).searchParams.get("step"));
+  const current = () => targetStep ?? document.getElementById("step")?.dataset.sequence;
+  let targetStep = null; // the step that the keys have reached, until it is shown
+  let pendingKeys = []; // keys whose steps only the server knows
   let request = null; // the one under way
   let began = 0;
   let pressed = 0;
@@ -187,8 +187,8 @@
     return next.matches(".row") ? Number(next.id.slice(1)) : null;
   }
 
-  function head(sequence) {
-    heading = sequence;
+  function moveTo(sequence) {
+    targetStep = sequence;
     if (row(sequence)) highlight(row(sequence));
     document.getElementById("goto").value = sequence;
     pointTo(sequence);
@@ -200,14 +200,14 @@
       const link = event.target.closest?.(`${STEP_LINKS}[data-key]`);
       if (!link || passing || event.ctrlKey || event.metaKey || event.shiftKey) return;
       const { key } = link.dataset;
-      const countable = key in BESIDE && !owed.length && document.getElementById("step");
-      const from = heading ?? ((request && aimed(request)) || loaded());
+      const countable = key in BESIDE && !pendingKeys.length && document.getElementById("step");
+      const from = targetStep ?? ((request && requestedStep(request)) || loaded());
       const to = countable ? beside(from, key) : null;
       pressed = performance.now();
-      if (to === null && !request && heading === null) return; // the link knows
+      if (to === null && !request && targetStep === null) return; // the link knows
       event.preventDefault();
       event.stopImmediatePropagation();
-      to === null ? owed.push(key) : head(to);
+      to === null ? pendingKeys.push(key) : moveTo(to);
       if (request) return;
       if (resuming) resume();
       else proceed();
@@ -223,20 +223,20 @@
   function proceed() {
     clearTimeout(resuming);
     resuming = 0;
-    if (heading === loaded()) heading = null;
-    const key = heading === null ? owed.shift() : heading > loaded() ? "j" : "k";
+    if (targetStep === loaded()) targetStep = null;
+    const key = targetStep === null ? pendingKeys.shift() : targetStep > loaded() ? "j" : "k";
     if (!key) return;
     const link = one(`${STEP_LINKS}[data-key="${key}"][hx-get]`);
     if (!link) {
-      heading = null;
+      targetStep = null;
       proceed();
       return;
     }
-    if (heading !== null) {
+    if (targetStep !== null) {
       const address = new URL(link.href);
-      address.searchParams.set("step", heading);
+      address.searchParams.set("step", targetStep);
       link.setAttribute("hx-get", address.search);
-      link.href = `${address.search}#s${heading}`;
+      link.href = `${address.search}#s${targetStep}`;
     }
     passing = true;
     window.htmx?.process(link);
@@ -247,8 +247,8 @@
   document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
     if (!["step", "timeline"].includes(ctx.target?.id)) return;
     if (!ctx.sourceElement?.matches?.(STEP_LINKS)) {
-      heading = null;
-      owed = [];
+      targetStep = null;
+      pendingKeys = [];
     }
     request = ctx;
     began = performance.now();
@@ -256,20 +256,20 @@
   document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
     if (ctx !== request) return;
     request = null;
-    if (aimed(ctx) !== loaded()) {
-      const lost = heading !== null;
-      heading = null;
-      owed = [];
+    if (requestedStep(ctx) !== loaded()) {
+      const lost = targetStep !== null;
+      targetStep = null;
+      pendingKeys = [];
       if (lost) select(loaded());
       if (lost) pointTo(loaded());
-    } else if (isQuick(began) || (!owed.length && heading === loaded())) proceed();
-    else if (heading !== null || owed.length) resume();
+    } else if (isQuick(began) || (!pendingKeys.length && targetStep === loaded())) proceed();
+    else if (targetStep !== null || pendingKeys.length) resume();
   });
 
   // The picture plays, and says which step it has reached.
   document.addEventListener("reach", ({ detail }) => {
     pressed = performance.now();
-    head(detail);
+    moveTo(detail);
     if (!request && !resuming) proceed();
   });
 
@@ -336,7 +336,7 @@
     if (step) {
       document.getElementById("no-step")?.remove(); // the message about the previous URL
       if (read && step.dataset.sequence !== shown) one(".detail").scrollTop = 0;
-      if (heading === null || heading === Number(step.dataset.sequence)) announce(step);
+      if (targetStep === null || targetStep === Number(step.dataset.sequence)) announce(step);
       shown = step.dataset.sequence;
       pointTo(Number(current()));
     }

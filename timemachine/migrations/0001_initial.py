@@ -1584,7 +1584,7 @@ class Migration(migrations.Migration):
                 ("left_session", models.ForeignKey(on_delete=models.DB_CASCADE, related_name="+", to="timemachine.session")),
                 ("project", models.ForeignKey(on_delete=models.DO_NOTHING, related_name="+", to="timemachine.project")),
                 ("right_session", models.ForeignKey(on_delete=models.DB_CASCADE, related_name="+", to="timemachine.session")),
-                ("telling", FaithfulJSONField(null=True)),
+                ("distinctions", FaithfulJSONField(null=True)),
             ],
             options={
                 "db_table": "tm_long_diff",

@@ -25,14 +25,14 @@ class Differing:
     """How two values differ: `same`, `same_values` (JSON formatted differently), `absent` (missing on one side), `text` with rows,
     `json` with changes, or `long`.
 
-    `telling` are the numbers and names of only one side; `more` is the number of rows or changes not shown, `start` the first visible
+    `distinctions` are the numbers and names of only one side; `more` is the number of rows or changes not shown, `start` the first visible
     row. A `long` one has no rows while a worker computes it, or if it was `given_up`.
     """
 
     how: str
     rows: Sequence[Row] = ()
     changes: Sequence[ChangeRow] = ()
-    telling: Sequence[Distinctions] = ()
+    distinctions: Sequence[Distinctions] = ()
     more: int = 0
     left: str | None = None
     right: str | None = None
@@ -77,15 +77,15 @@ def made(found: LongRows, start: int) -> Differing:
     """Return a long diff in its current state."""
     if found.changes is not None:
         return _in_json(found.changes)
-    return replace(_in_rows("long", found.rows or (), start, found.telling), given_up=found.given_up)
+    return replace(_in_rows("long", found.rows or (), start, found.distinctions), given_up=found.given_up)
 
 
-def _in_rows(how: str, rows: Sequence[Row], start: int, telling: Sequence[Distinctions]) -> Differing:
+def _in_rows(how: str, rows: Sequence[Row], start: int, distinctions: Sequence[Distinctions]) -> Differing:
     start = start if start < len(rows) else 0
     return Differing(
         how=how,
         rows=rows[start : start + SHOWN_ROWS],
-        telling=telling,
+        distinctions=distinctions,
         more=max(len(rows) - start - SHOWN_ROWS, 0),
         start=start,
     )
@@ -94,7 +94,7 @@ def _in_rows(how: str, rows: Sequence[Row], start: int, telling: Sequence[Distin
 def _in_json(found: Changes) -> Differing:
     if not found.rows:
         return Differing(how="same_values")
-    return Differing(how="json", changes=found.rows, telling=found.telling, more=found.more)
+    return Differing(how="json", changes=found.rows, distinctions=found.distinctions, more=found.more)
 
 
 def _compact(value: Any) -> str:

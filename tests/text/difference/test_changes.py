@@ -71,7 +71,7 @@ def test_other_values_are_shown_in_full(left: Any, right: Any, expected: Any) ->
 def test_numbers_and_names_are_compared_with_all_values_of_the_other_side() -> None:
     left = {"by": "It was paid by Anna Weber.", "sum": 12, "of": [30, True]}
     right = {"by": "It was paid by Otto Brandt.", "sum": 30, "of": [31, True]}
-    found = {each.what: (list(each.left), list(each.right)) for each in changes_of(left, right).telling}
+    found = {each.what: (list(each.left), list(each.right)) for each in changes_of(left, right).distinctions}
     assert found == {"numbers": (["12"], ["31"]), "names": (["Anna Weber"], ["Otto Brandt"])}
 
 

@@ -35,13 +35,13 @@ Row = DiffRow | Folded
 class LongRows:
     """The state of a long diff: the rows of a text or the changes of JSON; both are None until it is computed.
 
-    `telling` are the numbers and names of only one side. `given_up` if a worker failed too often.
+    `distinctions` are the numbers and names of only one side. `given_up` if a worker failed too often.
     """
 
     id: UUID
     rows: Sequence[Row] | None
     changes: Changes | None
-    telling: Sequence[Distinctions]
+    distinctions: Sequence[Distinctions]
     given_up: bool
 
 
@@ -66,12 +66,12 @@ def long_rows(left: StepDetail, right: StepDetail, value: str) -> LongRows:
         },
     )
     stored = found.rows
-    distinctions = [Distinctions(**each) for each in found.telling or ()]
+    distinctions = [Distinctions(**each) for each in found.distinctions or ()]
     return LongRows(
         id=found.id,
         rows=[_read(row) for row in stored] if isinstance(stored, list) else None,
         changes=_read_changes(stored, distinctions) if isinstance(stored, dict) else None,
-        telling=distinctions,
+        distinctions=distinctions,
         given_up=stored is None and found.attempts >= MOST_ATTEMPTS,
     )
 
@@ -92,7 +92,7 @@ def _make(lease: Lease[LongDiff]) -> None:
         return
     rows, distinctions = _made(*(getattr(side, row.value) for side in (left, right)))
     same = lease.held().filter(sha256=_sha256(left, right, row.value))
-    same.update(rows=rows, telling=[asdict(each) for each in distinctions])
+    same.update(rows=rows, distinctions=[asdict(each) for each in distinctions])
 
 
 def _made(left: Any, right: Any) -> tuple[Any, Sequence[Distinctions]]:
@@ -103,7 +103,7 @@ def _made(left: Any, right: Any) -> tuple[Any, Sequence[Distinctions]]:
         changes = [
             [each.path, each.op, _written_spans(each.left), _written_spans(each.right)] for each in found.rows
         ]
-        return {"changes": changes, "more": found.more}, found.telling
+        return {"changes": changes, "more": found.more}, found.distinctions
     texts = written(left) or "", written(right) or ""
     return [_written(each) for each in fold(text_diff(*texts).rows)], find_distinctions(*texts)
 
@@ -150,7 +150,7 @@ def _read_changes(stored: Any, distinctions: Sequence[Distinctions]) -> Changes:
         ChangeRow(path, op, _read_spans(left), _read_spans(right))
         for path, op, left, right in stored["changes"]
     ]
-    return Changes(rows=rows, more=stored["more"], telling=distinctions)
+    return Changes(rows=rows, more=stored["more"], distinctions=distinctions)
 
 
 def _read_spans(stored: Any) -> tuple[Span, ...]:

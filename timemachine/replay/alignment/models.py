@@ -13,7 +13,7 @@ from timemachine.recording.sessions.models import Session
 class LongDiff(Leased, Enqueued):
     """The diff of one value of two steps. `rows` is None until a worker computed it.
 
-    Then `rows` is a list of the rows of a text, or an object with the changes of JSON, and `telling` holds
+    Then `rows` is a list of the rows of a text, or an object with the changes of JSON, and `distinctions` holds
     the numbers and names of only one side. A run is the id of a session or a replay. `sha256` is that of both
     texts: if a step changes, it gets another row. The row is deleted with either session.
     """
@@ -29,7 +29,7 @@ class LongDiff(Leased, Enqueued):
     value = models.CharField(max_length=10)
     sha256 = models.CharField(max_length=64)
     rows = FaithfulJSONField(null=True)
-    telling = FaithfulJSONField(null=True)
+    distinctions = FaithfulJSONField(null=True)
     attempts = models.IntegerField(default=0)
     created_at = models.DateTimeField(db_default=Now())
 

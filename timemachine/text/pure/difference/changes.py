@@ -44,23 +44,23 @@ class Changes:
     """How two JSON values differ; there are no rows exactly if they are equal. `more` counts the changes beyond the
     rows.
 
-    `telling` are the numbers and names that only one of the two contains in its values.
+    `distinctions` are the numbers and names that only one of the two contains in its values.
     """
 
     rows: Sequence[ChangeRow]
     more: int
-    telling: Sequence[Distinctions]
+    distinctions: Sequence[Distinctions]
 
 
 def changes_of(left: Any, right: Any) -> Changes:
     """Return the differences of two JSON values, nested at most `timemachine.core.pure.content.MAX_DEPTH` levels."""
     found = json_diff(left, right)
     if not found:
-        return Changes(rows=(), more=0, telling=())
+        return Changes(rows=(), more=0, distinctions=())
     return Changes(
         rows=[_row(change) for change in found[:MOST]],
         more=max(len(found) - MOST, 0),
-        telling=find_distinctions(*("\n".join(_stated(value)) for value in (left, right))),
+        distinctions=find_distinctions(*("\n".join(_stated(value)) for value in (left, right))),
     )
 
 

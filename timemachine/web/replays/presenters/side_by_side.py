@@ -122,7 +122,7 @@ class Sides:
     alone: bool
     long: bool
     beginnings: int | None
-    telling: list[Distinctions]
+    distinctions: list[Distinctions]
     same: bool
     calls: Sequence[ShownCall]
     evidence: list[tuple[str, str]]
@@ -197,7 +197,7 @@ def side_by_side(step: AnyStep, *, everything: bool = False, beginnings: bool = 
         alone=alone,
         long=long and not beginnings,
         beginnings=BEGINNING if long and beginnings else None,
-        telling=_one_sided(step, *both) if both and not long else [],
+        distinctions=_one_sided(step, *both) if both and not long else [],
         same=same,
         calls=_calls(step, answers, everything=everything),
         evidence=list(_evidence(step.evidence or {}, step.verdict)),

@@ -50,7 +50,7 @@ def fields(left: Action, right: Action) -> list[Field]:
 def structures(left: Action, right: Action) -> Differing | None:
     """Return how parameters, retrieval, grounding, prices and tags differ; None if they are too long to compare here."""
     found = differing(_structure(left), _structure(right))
-    return None if found is None else replace(found, telling=())  # numbers and names are for texts
+    return None if found is None else replace(found, distinctions=())  # numbers and names are for texts
 
 
 def _named(left: Action, right: Action) -> Iterator[Field]:
