@@ -59,7 +59,7 @@ def test_a_second_start_is_refused_and_a_killed_web_server_is_restarted(home: Pa
 
 
 def _check_that_the_web_server_is_restarted(machine: Machine) -> None:
-    killed = machine.the(r"-m timemachine\.web\.server")
+    killed = machine.the(r"-m timemachine\.config\.server")
     os.kill(killed, signal.SIGKILL)
     output = machine.wait_for("The web server was killed by the signal SIGKILL (9) and restarts in 1 s.")
     assert f"Its last messages are in {machine.home / 'logs' / 'web.log'}." in output
