@@ -60,7 +60,7 @@ def test_a_pattern_shows_how_often_it_occurred_and_what_solved_it(api: Program, 
     assert found["trend"]["counts"] == [3]
     solved = found["resolution"]
     assert (solved["session"]["key"], solved["sequence"], solved["solved_by"]) == ("a:1", 1, 2)
-    assert (solved["how"], solved["says"]) == ("significant", "step 2 is marked as what solved it")
+    assert (solved["how"], solved["says"]) == ("significant", "step 2 is marked as the solution")
     assert SOLVED in solved["label"]
     complete = api.get(f"/patterns/{found['id']}").json()
     assert [(row["session"]["key"], row["sequences"]) for row in complete["items"]] == [

@@ -113,7 +113,7 @@ def test_top_k_is_another_name_of_the_limit_of_recall(api: Program, project: Pro
         answer = api.post("/recall", asked | body).json()
         assert len(answer["items"][0]["results"]) == 2
     refused = api.post("/recall", asked | {"top_k": 2, "limit": 3})
-    assert (refused.status_code, "give one of them" in refused.text) == (422, True)
+    assert (refused.status_code, "Use only one of them" in refused.text) == (422, True)
 
 
 def test_a_session_is_found_by_its_name_over_http(api: Program) -> None:

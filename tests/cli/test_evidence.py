@@ -150,9 +150,9 @@ def test_an_invalid_request_is_refused_in_one_line(tm: Here, tmp_path: Path) -> 
             "There is no comparison",
         ),
         (("export", "nobody"), 2, "-o"),
-        (("verify", str(existing)), 2, "not a zip file"),
+        (("verify", str(existing)), 2, "not a readable zip file"),
         (("verify", str(tmp_path / "nowhere.zip")), 2, "there is no such file."),
-        (("verify", str(existing), "--key", "x"), 2, "64 digits"),
+        (("verify", str(existing), "--key", "x"), 2, "64 hexadecimal digits"),
     ):
         ran = tm.run("evidence", *words)
         assert (ran.code, says in ran.err) == (code, True), ran

@@ -95,7 +95,7 @@ def test_find_before_the_first_frame_reports_when_it_was_added(tm: Here) -> None
     ]
     assert tm.json(*arguments)["empty"] == {
         "why": "no_frames_then",
-        "message": f"The collection had no frames then; the first was added at {added_at}.",
+        "message": f"The collection had no frames at that time; the first was added at {added_at}.",
         "first_frame_at": added_at,
     }
     assert [

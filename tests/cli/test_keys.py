@@ -15,7 +15,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("key", "create", "--name", "n", "--scope", ""), "scope"),
     (("key", "create", "--name", " ", "--scope", "read"), "name"),
     (("key", "revoke", "nobody"), "the list of keys"),
-    (("key", "revoke", "../sessions"), "names and ids have no slash"),
+    (("key", "revoke", "../sessions"), "names and IDs cannot contain a slash"),
 ]
 
 

@@ -37,7 +37,7 @@ def test_another_session_or_none_can_be_chosen(started: Here) -> None:
     assert started.json(*ASK, "--no-session")["sequence"] is None
     assert started.json("put", "handbook", "-", "--no-session", given="Even more.")["sequences"] == []
     assert "of other." in started.run(*FIND, "--session", "other").out
-    assert "exclude each other" in started.run(*FIND, "--session", "other", "--no-session").err
+    assert "--no-session, not both" in started.run(*FIND, "--session", "other", "--no-session").err
     assert Session.objects.get(key="first").last_sequence == 0
 
 

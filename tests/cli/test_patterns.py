@@ -35,7 +35,7 @@ def test_patterns_are_listed_and_shown_with_their_sessions(tm: Here, recorded: s
     assert "  also  Error: not enough balance in payment method gift_card_<id>  (1 step)" in shown
     assert "second  second\n  steps 1, 2, last " in shown
     assert "  not solved in this session's steps" in shown
-    assert "  solved: step 2 is marked as what solved it" in shown
+    assert "  solved: step 2 is marked as the solution" in shown
     for words in (("--kind", "question"), ("--query", "nowhere"), ("--unsolved",), ("--min-sessions", "3")):
         assert (
             tm.run("patterns", "list", *words).out
@@ -57,7 +57,7 @@ def test_a_step_or_a_text_is_matched_to_a_known_solution(tm: Here, recorded: str
     session_of(tm.project, failed(LONG), key="new")
     output = tm.run("patterns", "similar", "new:1").out
     assert "same wording, in 2 other sessions" in output
-    assert "solved: step 2 is marked as what solved it (first: " in output
+    assert "solved: step 2 is marked as the solution (first: " in output
     assert "\x1b" not in output
     assert "1 step waiting to be analysed" in output
     assert tm.json("patterns", "similar", "--text", f"Error: {SHORT}")["items"][0]["id"] == recorded

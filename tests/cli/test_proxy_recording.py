@@ -166,7 +166,7 @@ def test_headers_and_api_keys_choose_the_session_and_no_key_is_stored(
 def test_options_that_exclude_each_other_and_wrong_addresses_are_refused(tm: Here) -> None:
     assert tm.run("proxy", "--playback", "a", "--record", "b").code == 2
     assert tm.run("proxy", "--start-over").code == 2
-    assert "is not a key" in tm.refused("proxy", "--record", "a b")
+    assert "is not a valid key" in tm.refused("proxy", "--record", "a b")
     assert "not the URL of a provider" in tm.refused("proxy", "--port", "0", "--openai", "nonsense")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])

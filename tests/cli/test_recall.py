@@ -68,7 +68,7 @@ def test_the_reading_of_time_expressions_is_shown(tm: Here) -> None:
     )
     output = tm.run("recall", "--query", "what happened in the last session?").out
     assert f"“in the last session” is understood as the session Nightly ({session.key})" in output
-    assert "showing the most important turns" in output
+    assert "showing the most important steps" in output
     assert "(no importance)" in output
     for number in range(6):
         session_of(tm.project, message("gateway"), name=f"Run {number}")

@@ -35,7 +35,7 @@ REFUSED: list[tuple[tuple[str, ...], bytes | None, str]] = [
         None,
         "not-here.txt (No such file or directory)",
     ),
-    (("put", "a/b", "-"), b"text", "There is no collection 'a/b': names and ids have no slash."),
+    (("put", "a/b", "-"), b"text", "There is no collection 'a/b': names and IDs cannot contain a slash."),
     (("put", "a?b", "-"), b"text", "is not a valid collection name"),
     (("put", "handbook", "-", "--session", "nobody"), b"text", "There is no session 'nobody'"),
     (("find", "nothing", "--query", "q"), None, "nothing"),

@@ -38,7 +38,7 @@ def test_the_rank_of_a_frame_is_shown_step_by_step(tm: Here, recorded: Session) 
     ran = tm.run("session", "where", "s1", "--text", "Batteries are covered for one year.")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
-    assert lines[0] == "#2 Guarantee (holds the sentence)"
+    assert lines[0] == "#2 Guarantee (contains the sentence)"
     assert lines[1].startswith("Step 1 · ask · hybrid, top 8 · When are refunds paid?")
     assert lines[2].strip() == "#2 found at rank 3" or "found at rank" in lines[2]
     assert lines[3].strip().startswith("as recorded  hybrid ")

@@ -79,7 +79,7 @@ def test_the_address_is_printed_even_if_the_search_for_sensitive_text_fails(tm: 
     address, *lines = ran.out.splitlines()
     assert "/share/" in address
     assert [line for line in lines if line.startswith("warning")] == [
-        "warning     It is unknown what the built-in profile would withhold of this link: the search failed."
+        "warning     The search failed, so it is unknown what the built-in profile would withhold from this link."
     ]
 
 

@@ -80,8 +80,8 @@ def test_waiting_recordings_are_listed_and_sent(tm: Here, record: Callable[..., 
     assert row == [name, "away", "3", "waits", UNREACHABLE]
     assert tm.run("spool", "send").out.splitlines() == [
         "Nothing to send with this API key.",
-        "1 recording for another API key or server skipped. List them with `timemachine spool list`, "
-        "and send one with this key with `timemachine spool send RECORDING`.",
+        "1 recording for another API key or server skipped. List them with `timemachine spool list`; "
+        "send one with this key using `timemachine spool send RECORDING`.",
     ]
     assert tm.run("spool", "send", name).out == f"3 actions of {name} delivered to session away.\n"
     assert outputs("away") == [1, 2, 3]

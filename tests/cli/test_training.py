@@ -26,7 +26,7 @@ def test_an_export_writes_three_files_and_reports_what_is_left_out(tm: Here, tmp
         0,
         "No pairs. No files were written. See the reasons below.",
     )
-    assert "no turn is marked as a solution" in ran.out
+    assert "no step is marked as a solution" in ran.out
     assert not target.exists()
     tm.run("session", "end", "s1")
     solved(tm)

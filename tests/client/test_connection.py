@@ -154,7 +154,7 @@ def test_a_name_is_escaped_to_one_path_segment(name: str, path: str) -> None:
 
 
 def test_a_name_with_a_slash_is_not_found() -> None:
-    with pytest.raises(NotFound, match=r"no collection '.*': names and ids have no slash"):
+    with pytest.raises(NotFound, match=r"no collection '.*': names and IDs cannot contain a slash"):
         segment("a/../b", "collection")
 
 

@@ -156,7 +156,7 @@ def test_a_session_is_not_ended_before_its_refused_actions_are_stored(served: Se
     unfit, *fit = ({"id": each, "kind": "message", "output": each} for each in ("i" * 3_000, "1", "2"))
     recorded_before(served.spool, "waits", line_of(fit[0]), line_of(unfit), line_of(fit[1]), END)
     code, out, err = sent_again(served, limit=1_000)
-    assert (code, out[:9], "Free some space" in err) == (1, "2 actions", True)
+    assert (code, out[:9], "Free up space" in err) == (1, "2 actions", True)
     assert len(served.spooled()) == 4
     assert delivered(served, "waits") == ["1", "2"]
     assert Session.objects.get(key="waits").status == "recording"
@@ -188,7 +188,7 @@ print(tm.close())
 """
     out, err = served.run(program).communicate()
     assert out == "recording\nFalse\n"
-    assert "Free some space" in err
+    assert "Free up space" in err
     assert delivered(served, "full") == ["0", "1"]
     assert Session.objects.get(key="full").status == "ended"
     ((why, action),) = served.refused()

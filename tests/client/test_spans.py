@@ -16,6 +16,6 @@ def test_spans_that_the_server_refuses_stay_in_the_spool_with_the_reason(served:
         assert not spans.flush(30)
     assert sorted(each.name or "" for each in Action.objects.all()) == ["span 1", "span 2", "span 3"]
     ((why, refused),) = served.refused()
-    assert "Its span id must be 8 bytes, not all 0." in why
+    assert "Its span ID must be 8 bytes, not all zero." in why
     assert refused == requests[1]["resourceSpans"][0]
     assert served.spooled() == []

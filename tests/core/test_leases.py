@@ -151,5 +151,5 @@ def test_a_brief_database_outage_does_not_end_the_thread(
         assert failed.wait(10)
         expire()
         wait_until(lambda: lease_end() > now())
-    assert "leases could not be extended, trying again" in caplog.text
+    assert "leases could not be extended; retrying" in caplog.text
     connection.close()

@@ -167,13 +167,13 @@ def test_a_member_packed_with_zstandard_is_read() -> None:
 @pytest.mark.parametrize(
     ("packed", "why"),
     [
-        (zstd.compress(b"said")[:-2], "its last frame is cut off"),
+        (zstd.compress(b"said")[:-2], "its last frame is truncated"),
         (zstd.compress(b"sand"), "Bad CRC-32"),
         (zstd.compress(b"said twice"), "unpacks to more than its directory says"),
-        (b"nothing of the kind", "is cut off or damaged"),
+        (b"nothing of the kind", "is truncated or damaged"),
         (
             zstd.compress(bytes(2**20), options={zstd.CompressionParameter.window_log: 30}),
-            "unpacks to more than its directory says|is cut off or damaged",
+            "unpacks to more than its directory says|is truncated or damaged",
         ),
     ],
 )
@@ -189,7 +189,7 @@ def test_a_small_member_that_unpacks_to_gigabytes_is_stopped_early() -> None:
 
 
 def test_a_member_with_a_wrong_checksum_is_refused() -> None:
-    assert "is cut off or damaged: Bad CRC-32" in reason(in_the_directory(GOOD, 16, 7, 4), "a/b.json")
+    assert "is truncated or damaged: Bad CRC-32" in reason(in_the_directory(GOOD, 16, 7, 4), "a/b.json")
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_an_invalid_port_is_refused(port: str, monkeypatch: pytest.MonkeyPatch) 
 def test_only_an_http_server_counts_as_answering() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = Address(host="127.0.0.1", port=server.getsockname()[1])
-        with pytest.raises(Conflict, match="Set PORT to another one"):
+        with pytest.raises(Conflict, match="Set PORT to a different one"):
             refuse_taken(address)
         for reply, answer in ((b"HTTP/1.1 503 No\r\n\r\n", True), (b"SSH-2", False)):
             thread = threading.Thread(target=_reply_once, args=(server, reply))

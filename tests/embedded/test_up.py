@@ -47,7 +47,7 @@ def test_a_second_start_is_refused_and_a_killed_web_server_is_restarted(home: Pa
     assert second.process.wait(PATIENCE) == 1
     assert second.output == (
         f"Time Machine is already running: process {machine.process.pid}, http://127.0.0.1:{machine.port}/. "
-        "`timemachine manage sign_in_link` prints a new sign-in link; Ctrl-C where it runs stops it.\n"
+        "`timemachine manage sign_in_link` prints a new sign-in link; to stop it, press Ctrl-C where it runs.\n"
     )
     _check_that_the_web_server_is_restarted(machine)
     wait_until((home / "beat-schedule").exists)  # beat runs in the worker
@@ -143,7 +143,7 @@ def test_an_occupied_port_gives_a_short_error(tmp_path: Path, start: Start) -> N
         machine = start(tmp_path / "home", PORT=str(port))
         assert machine.process.wait(PATIENCE) == 1
     assert machine.output == (
-        f"Port {port} on 127.0.0.1 is not available (Address already in use). Set PORT to another one, for example PORT=8001.\n"
+        f"Port {port} on 127.0.0.1 is not available (Address already in use). Set PORT to a different one, for example PORT=8001.\n"
     )
     assert not (tmp_path / "home" / "postgres").exists()
 

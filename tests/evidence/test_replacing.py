@@ -85,9 +85,9 @@ def test_changes_to_the_entries_of_replaced_keys_are_detected(project: Project, 
     entry = replacement["entries"][0]
     forged = entry["entry"].replace('"key":"ed25519:', '"key":"ed25519:0')
     for wrong, where, says in (
-        (5, "replaced.json", "This is not an entry of a log."),
+        (5, "replaced.json", "This is not a log entry."),
         ({**replacement, "entries": [{**entry, "entry": forged}]}, "replaced.json 1", "is not in the log that was signed"),
-        ({**replacement, "entries": [{**entry, "path": 5}]}, "replaced.json", "This is not an entry of a log."),
+        ({**replacement, "entries": [{**entry, "path": 5}]}, "replaced.json", "This is not a log entry."),
         (
             {"checkpoint": sealed["checkpoint"], "entries": [{name: sealed[name] for name in ("index", "entry", "path")}]},
             "replaced.json 0",

@@ -227,7 +227,7 @@ def test_the_label_of_bytes_that_cannot_be_read_is_not_guessed(project: Project)
     change = "UPDATE tm_payload SET data = '{' WHERE id = (SELECT output_id FROM tm_action WHERE session_id = %s AND sequence = 4)"
     assert tamper(change, [str(session.id)]) == 1
     (problem,) = compared_with_its_seal(session).problems
-    assert problem["says"] == "The field output is not what was sealed."
+    assert problem["says"] == "The field output does not match what was sealed."
 
 
 def test_a_status_without_a_matching_end_is_named_before_the_end_is_sealed(project: Project) -> None:

@@ -126,7 +126,7 @@ def test_more_than_three_refused_texts_do_not_block_the_others(
         pass
     progress = embedding_progress(made)
     assert (progress.embedded, progress.frames, progress.is_running) == (100, 104, False)
-    assert progress.refused == RefusedFrames(count=4, frame=3, reason=f"it answered {status}: {body}")
+    assert progress.refused == RefusedFrames(count=4, frame=3, reason=f"it returned {status}: {body}")
 
 
 @pytest.mark.parametrize("written", ["server:huge", "server:huge@17000"])

@@ -74,7 +74,7 @@ def test_a_model_without_vectors_is_refused_with_those_available(quick: Collecti
     with pytest.raises(InvalidInput, match="wordllama-l2-supercat-256@64b47a2d") as refused:
         find(quick, Query(text="x", embedding_model="minilm"))
     assert refused.value.facts["there"] == [WORDLLAMA.name]
-    with pytest.raises(InvalidInput, match="Omit `embedding_model`"):
+    with pytest.raises(InvalidInput, match="Leave out `embedding_model`"):
         find(quick, Query(text="x", mode="lexical", embedding_model="wordllama"))
 
 

@@ -84,9 +84,9 @@ UNKNOWN = [
     ("zzzz", [], "an administrator can add servers"),
     ("local:llama", ["local:extractive", "local:extractive-1"], "There is no local model 'llama'"),
     ("local:extractive-2", ["local:extractive", "local:extractive-1"], "local:extractive-5"),
-    ("bare", [], "has no default model; name one, as in bare:MODEL"),
-    ("openai:gpt 4o", [], "no white space"),
-    ("openai:a\nb", [], "no white space"),
+    ("bare", [], "has no default model; name one, like bare:MODEL"),
+    ("openai:gpt 4o", [], "no spaces"),
+    ("openai:a\nb", [], "no spaces"),
     ("openai:" + "x" * 200, [], "at most 200 characters"),
 ]
 
@@ -186,7 +186,7 @@ def test_an_address_with_a_user_in_it_is_refused_and_never_shown(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "key")
     monkeypatch.setenv("OPENAI_BASE_URL", address)
-    with pytest.raises(Unavailable, match="OPENAI_BASE_URL contains a user or a password") as refused:
+    with pytest.raises(Unavailable, match="OPENAI_BASE_URL contains a user or password") as refused:
         connection_to(ModelName(provider="openai", model="m"), own_key=own_key)
     (openai,) = [each for each in listed({}, {}) if each.provider == "openai"]
     assert openai.why_not

@@ -49,7 +49,7 @@ def test_a_busy_or_broken_server_is_retried_after_a_pause(stub: StubModelServer,
     stub.script(Script(mode="429_then_ok"))
     assert len(embeddings("m", ["a"])) == 1
     stub.script(Script(mode="500", question="broken"))
-    with pytest.raises(ModelFailed, match="server:m answered 500"):
+    with pytest.raises(ModelFailed, match="server:m returned 500"):
         embeddings("m", ["broken"])
     assert len(stub.calls()) == 2 + 3
     assert len(waits) == 3
@@ -80,8 +80,8 @@ def test_texts_too_large_for_the_server_are_not_sent_again(stub: StubModelServer
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ({}, "does not have one embedding for each text"),
-        ({"data": []}, "does not have one embedding for each text"),
+        ({}, "does not have exactly one embedding for each text"),
+        ({"data": []}, "does not have exactly one embedding for each text"),
         ({"data": [{"embedding": "AAAA"}, {"embedding": [1]}]}, "not a list of numbers"),
         ({"data": [{"embedding": []}, {"embedding": []}]}, "not a list of numbers"),
         ({"data": [{"embedding": [10**400]}, {"embedding": [1]}]}, "not a list of numbers"),
@@ -113,7 +113,7 @@ def test_an_unreachable_server_is_reported_without_its_address(
 
 def test_a_server_whose_address_has_a_password_in_it_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDDING_SERVER_URL", "http://user:s3cret@127.0.0.1:9/v1")
-    with pytest.raises(Unavailable, match="EMBEDDING_SERVER_URL contains a user or a password") as refused:
+    with pytest.raises(Unavailable, match="EMBEDDING_SERVER_URL contains a user or password") as refused:
         embeddings("m", ["a"])
     assert "s3cret" not in refused.value.message
     assert [(each.id, "s3cret" in each.msg) for each in check_base_urls(None)] == [

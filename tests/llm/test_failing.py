@@ -26,7 +26,7 @@ def test_a_broken_provider_is_tried_three_times_and_then_quoted(
     stub.script(Script(mode="500"))
     connection = connect(stub)
     with pytest.raises(
-        ModelFailed, match=r"answered 500: The stub broke.* It was attempted 3 times\.$"
+        ModelFailed, match=r"returned 500: The stub broke.* It was attempted 3 times\.$"
     ) as failure:
         complete(request_to(connection))
     assert len(stub.calls()) == 3
@@ -74,23 +74,23 @@ REFUSALS = [
     (
         401,
         '{"error": {"message": "Incorrect API key provided"}}',
-        "answered 401: Incorrect API key provided. Check",
+        "returned 401: Incorrect API key provided. Check",
     ),
     (
         404,
         '{"error": "model stub-model not found"}',
-        "answered 404: model stub-model not found. Check the model",
+        "returned 404: model stub-model not found. Check the model",
     ),
-    (402, '{"message": "No credit."}', "answered 402: No credit. Check the account"),
-    (422, '{"detail": [{"msg": "extra"}]}', r'answered 422: \{"msg": "extra"\}'),
-    (400, '[{"error": {"message": "Bad key"}}]', "answered 400: Bad key."),
-    (403, "<html>  Blocked\n by a proxy</html>", "answered 403: <html> Blocked by a proxy</html>."),
-    (418, "", "answered 418: I'm a Teapot."),
-    (460, "", "answered 460: no reason given."),
+    (402, '{"message": "No credit."}', "returned 402: No credit. Check the account"),
+    (422, '{"detail": [{"msg": "extra"}]}', r'returned 422: \{"msg": "extra"\}'),
+    (400, '[{"error": {"message": "Bad key"}}]', "returned 400: Bad key."),
+    (403, "<html>  Blocked\n by a proxy</html>", "returned 403: <html> Blocked by a proxy</html>."),
+    (418, "", "returned 418: I'm a Teapot."),
+    (460, "", "returned 460: no reason given."),
     (
         429,
         '{"error": {"code": "insufficient_quota", "message": "Quota exceeded"}}',
-        "answered 429: Quota exceeded.",
+        "returned 429: Quota exceeded.",
     ),
 ]
 

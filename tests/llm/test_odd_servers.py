@@ -200,6 +200,6 @@ def test_a_key_is_also_removed_in_its_json_escaped_form(serve: Callable[[Play], 
 def test_no_attempt_begins_after_the_total_time_limit(serve: Callable[[Play], OddServer]) -> None:
     busy = refusing("{}", "429 Busy\r\nretry-after: 2")
     server = serve(busy)
-    with pytest.raises(ModelFailed, match="answered 429"):
+    with pytest.raises(ModelFailed, match="returned 429"):
         call(server, whole_seconds=0.5)
     assert server.requests == 1

@@ -220,10 +220,10 @@ def test_without_the_setting_there_are_no_overrides(settings: Settings) -> None:
 
 GOOD = {"model": "openai:gpt-4o", "input": 1, "output": 2}
 BAD: list[tuple[Any, str]] = [
-    ([], "it needs a list `prices`"),
-    ({"prices": {}}, "it needs a list `prices`"),
+    ([], "it needs a list named `prices`"),
+    ({"prices": {}}, "it needs a list named `prices`"),
     ({"prices": [], "model": "x"}, "unknown field `model`; the fields are"),
-    ({"prices": [], "currency": "EUR"}, "`currency` can only be USD"),
+    ({"prices": [], "currency": "EUR"}, "`currency` must be USD"),
     ({"prices": ["x"]}, "entry 1 cannot be used: it is not an object"),
     ({"prices": [GOOD, GOOD]}, "openai:gpt-4o has two entries"),
     ({"prices": [{**GOOD, "from": "2026-01-01"}] * 2}, "openai:gpt-4o from 2026-01-01 has two entries"),
@@ -236,8 +236,8 @@ BAD: list[tuple[Any, str]] = [
     ({"prices": [{**GOOD, "model": "openai:gpt-*"}]}, "`model` must look like"),
     ({"prices": [{**GOOD, "model": 5}]}, "`model` must look like"),
     ({"prices": [{**GOOD, "model": "local:*"}]}, "always cost nothing"),
-    ({"prices": [{**GOOD, "from": "soon"}]}, "`from` must be a day like"),
-    ({"prices": [{**GOOD, "from": 2026}]}, "`from` must be a day like"),
+    ({"prices": [{**GOOD, "from": "soon"}]}, "`from` must be a date like"),
+    ({"prices": [{**GOOD, "from": 2026}]}, "`from` must be a date like"),
     ({"prices": [{"model": "openai:gpt-4o", "input": 1}]}, "`output` must be a number"),
     ({"prices": [{**GOOD, "input": True}]}, "`input` must be a number"),
     ({"prices": [{**GOOD, "cache_read": "0"}]}, "`cache_read` must be a number"),
@@ -275,7 +275,7 @@ def test_a_file_in_an_unknown_format_is_refused(data: bytes, name: str, why: str
     ("name", "content", "why"),
     [
         ("absent.toml", None, "cannot be read"),
-        ("broken.toml", "prices = 5", "it needs a list `prices`"),
+        ("broken.toml", "prices = 5", "it needs a list named `prices`"),
     ],
 )
 def test_startup_with_unusable_prices_fails_a_check(

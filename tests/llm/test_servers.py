@@ -148,7 +148,7 @@ def test_the_name_of_a_built_in_provider_cannot_be_taken(project: Project, name:
 
 @pytest.mark.parametrize("name", ["", "House", "my server", "a:b", "-a", "a--b", "a_b", "é", "x" * 41, "a\n"])
 def test_a_name_is_a_slug(project: Project, name: str) -> None:
-    with pytest.raises(InvalidInput, match="cannot name a model server") as refused:
+    with pytest.raises(InvalidInput, match="is not a valid name for a model server") as refused:
         add(project, name=name)
     assert refused.value.code == "bad_server_name"
 

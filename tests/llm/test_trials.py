@@ -48,7 +48,7 @@ def test_a_model_that_fails_is_reported_in_the_provider_s_words_and_not_retried(
     stub.script(Script(mode=mode, status=404))  # type: ignore[arg-type]
     trial = try_model(project.id, GPT, by="ada")
     assert trial.error_code == "model_failed"
-    assert f"{GPT} answered" in trial.words
+    assert f"{GPT} returned" in trial.words
     assert (trial.cost_usd, trial.ended_at is None) == (None, False)
     assert len(stub.calls()) == 1
 

@@ -65,7 +65,7 @@ def _print_sizes(packages: Path) -> None:
     for name in sorted(sizes, key=lambda name: -sizes[name])[:_LARGEST]:
         print(f"{sizes[name] / 1e6:6.1f} MB  {name}")
     if total > _MOST:
-        sys.exit(f"{_MOST / 1e6:.0f} MB are the most.")
+        sys.exit(f"{_MOST / 1e6:.0f} MB is the maximum.")
 
 
 def _serve(top: Path) -> None:

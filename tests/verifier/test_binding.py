@@ -77,7 +77,7 @@ def test_a_tombstone_excuses_only_its_own_field_in_this_log(
     [
         ({}, None),
         ({"generation": 2}, "The entry is about something else."),
-        ({"origin": "timemachine/other/log"}, "It is in timemachine/other/log, and not in timemachine/"),
+        ({"origin": "timemachine/other/log"}, "It is in timemachine/other/log, not in timemachine/"),
     ],
 )
 def test_the_entry_of_a_seal_must_be_of_this_run_and_in_this_log(

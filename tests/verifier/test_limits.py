@@ -110,7 +110,9 @@ def test_the_check_stops_after_a_maximum_of_faults_and_reports_this(
         report = tm_verify.verify(path)
         assert (report.more, report.as_json()["stopped"]) == (900, report.stopped)
     assert tm_verify.main([path]) == 1
-    assert "STOPPED: It stopped after 1,000 faults. The rest was not checked." in capsys.readouterr().out
+    assert (
+        "STOPPED: The check stopped after 1,000 faults. The rest was not checked." in capsys.readouterr().out
+    )
 
 
 def test_the_other_process_stops_too(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +130,7 @@ def test_valid_lines_in_another_form_are_limited(
     monkeypatch.setattr(tm_verify, "MOST_COUNTED", 5)
     report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")))
     assert report.stopped == (
-        "It stopped after 5 lines of session/disclosed.jsonl that are not in the form that the product writes."
+        "It stopped after 5 lines of session/disclosed.jsonl that are not in the form that Time Machine writes."
     )
     assert report.as_json()["result"] == "failed"
 
@@ -148,7 +150,7 @@ def test_invalid_signatures_are_limited_and_a_repeated_one_is_checked_once(
     signed["signatures"][0]["sig"] = base64.b64encode(bytes(64)).decode()
     files["session/checkpoints.jsonl"] = (json.dumps(signed).encode() + b"\n") * 10
     report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")))
-    assert (len(report.problems), report.stopped) == (7, "It stopped after 7 signatures that are not valid.")
+    assert (len(report.problems), report.stopped) == (7, "It stopped after 7 invalid signatures.")
 
 
 def test_a_million_bad_lines_take_little_memory(made: Made, tmp_path: Path) -> None:

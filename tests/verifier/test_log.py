@@ -94,7 +94,7 @@ def test_the_log_states_which_key_replaced_which(made: Made, tmp_path: Path) -> 
         in report_text
     )
     assert "names the new key, under the old one's signature" in report_text
-    assert f"the log: its seal is signed by {made.key}, another key than the bundle's" in report_text
+    assert f"the log: its seal is signed by {made.key}, not by the bundle's key" in report_text
 
 
 @pytest.mark.django_db

@@ -49,7 +49,7 @@ def test_swapped_bundles_are_refused_with_their_order(
     errors = capsys.readouterr().err
     assert errors.startswith(f"{older}: it was signed at 2")
     assert f"and {newer}, which was given with --older, later, at 2" in errors
-    assert "give them the other way round" in errors
+    assert "swap the two" in errors
 
 
 @pytest.mark.parametrize("of", ["older_session", "session", "replay", "comparison"])
@@ -145,7 +145,7 @@ def test_fields_that_only_the_older_bundle_discloses_are_reported(
         document("session/disclosed.jsonl", lambda line: line["fields"].clear(), number)(files)
     many_missing = tm_verify.verify(str(packed(files, tmp_path / "many.zip")), made.key, older)
     assert (
-        f"and {len(many_missing.missing) - 20} more fields that the older one disclosed; --json has all"
+        f"and {len(many_missing.missing) - 20} more fields that the older one disclosed; --json lists all"
         in list(tm_verify.report_lines(many_missing))
     )
 

@@ -107,7 +107,7 @@ def test_the_newest_of_many_timestamps_are_listed() -> None:
     ]
     found = list(tm_verify.report_lines(report))
     assert sum(line.startswith("TIMESTAMP") for line in found) == tm_verify.MOST_DATED
-    assert "and 2 earlier timestamps; --json has all" in found
+    assert "and 2 earlier timestamps; --json lists all" in found
 
 
 def checked(made: Made, folder: Path, answer_of: Callable[[bytes], bytes]) -> tm_verify.Report:

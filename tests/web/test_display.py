@@ -135,11 +135,11 @@ def test_the_duration_of_a_session_is_shown(about: dict[str, Any], words: str) -
         ({"source": "stated"}, "as stated by the sender"),
         (
             {"source": "unknown", "reason": "model_not_listed"},
-            "the price list does not have this model",
+            "the price list does not include this model",
         ),
         (
             {"source": "unknown", "reason": "condition_not_listed", "about": "speed"},
-            "no price is known under this condition: speed",
+            "no price is known under these conditions: speed",
         ),
         ({"per_million_tokens": {"input": "odd"}}, "at input odd per million tokens"),
         ({"input": 3}, '{"input": 3}'),

@@ -43,7 +43,7 @@ def caller(request: HttpRequest, scope: str) -> Caller:
         raise TypeError
     if scope not in found.key.scopes:
         raise NotAllowed(
-            f"This key lacks the scope `{scope}`. Make a key with it under Settings.",
+            f"This key lacks the scope `{scope}`. Create a key with that scope under Settings.",
             code="scope_missing",
             scope=scope,
             scopes=list(found.key.scopes),

@@ -83,7 +83,7 @@ def append(
 
 @sessions_router.get(PATH, response=ActionPage, summary="List a session's actions", exclude_unset=True)
 def index(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) -> ActionPage:
-    """The session's actions in their order, whole. `metadata` is a field (`env`, `customer.id`) or a field and its value (`env=prod`)."""
+    """The session's actions in order, in full. `metadata` is a field (`env`, `customer.id`) or a field and its value (`env=prod`)."""
     session = session_of(caller(request, "read").project, session_id)
     rows = Action.objects.filter(session=session, **wanted.exactly())
     if wanted.significance:
@@ -128,7 +128,7 @@ def read_request(
     ONE,
     tags=["forgetting"],
     response={200: ErasureOut, 202: ErasureOut},
-    summary="Delete a turn",
+    summary="Delete a step",
     exclude_unset=True,
 )
 def delete(
@@ -177,12 +177,12 @@ def change(request: HttpRequest, session_id: str, sequence: int, payload: Signif
     "/{session_id}/weights",
     tags=["memory"],
     response=SignificanceChanges,
-    summary="Changes of significance in a session",
+    summary="List changes of significance in a session",
 )
 def changes(
     request: HttpRequest, session_id: str, limit: int = paging.DEFAULT, after: str | None = None
 ) -> SignificanceChanges:
-    """Every change of a step's significance and importance, the latest first: to what (null: to what was recorded), by whom, when."""
+    """Every change of a step's significance and importance, newest first: to what (null means back to what was recorded), by whom and when."""
     session = session_of(caller(request, "read").project, session_id)
     found = changes_before(session, None if after is None else paging.read(after, paging.identity))
     rows, following = paging.first_rows(found, limit)
@@ -195,7 +195,7 @@ def changes(
     "/{session_id}/proposals",
     tags=["memory"],
     response=ProposalPage,
-    summary="List suggestions for significance",
+    summary="List significance suggestions",
 )
 def proposals(request: HttpRequest, session_id: str) -> ProposalPage:
     """The significance that rules suggest for steps without one, each with its rule and its reason.
@@ -252,7 +252,7 @@ def add_note(request: HttpRequest, session_id: str, payload: NoteIn) -> Status[N
     return Status(201, NoteOut.of(notes.add(session, payload.sequence, payload.text, by=who.by)))
 
 
-@sessions_router.get(NOTES, response=NotePage, summary="The notes of a session")
+@sessions_router.get(NOTES, response=NotePage, summary="List a session's notes")
 def list_notes(
     request: HttpRequest, session_id: str, limit: int = paging.DEFAULT, after: str | None = None
 ) -> NotePage:
@@ -265,7 +265,7 @@ def list_notes(
 
 @sessions_router.delete(f"{NOTES}/{{uuid:note_id}}", response=NoteDeleted, summary="Delete a note")
 def delete_note(request: HttpRequest, session_id: str, note_id: UUID) -> NoteDeleted:
-    """Delete a note's text; who deleted it and when is stored. A key can delete its own notes, a key with `admin` any note."""
+    """Delete a note's text. Who deleted it and when is stored. A key can delete its own notes, a key with `admin` any note."""
     who = caller(request, "record")
     note = note_of(session_of(who.project, session_id), note_id)
     deleted = notes.delete(note, by=who.by, administers="admin" in who.key.scopes)

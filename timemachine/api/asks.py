@@ -61,11 +61,11 @@ _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 router = Router(tags=["ask"])
 
 
-@sessions_router.post("/{session_id}/put", response={201: PutOut}, summary="Put and record it")
+@sessions_router.post("/{session_id}/put", response={201: PutOut}, summary="Put and record")
 def put(
     request: HttpRequest, session_id: str, payload: SessionPutIn, idempotency_key: IdempotencyKey = None
 ) -> Status[PutOut]:
-    """Put passages into the session's collection; each is recorded, as of the session's agent unless `agent` is given."""
+    """Put passages into the session's collection. Each is recorded as an action of the session's agent unless `agent` is given."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     into: list[Collection] = []
@@ -83,13 +83,11 @@ def put(
     return Status(201, answer)
 
 
-@sessions_router.post(
-    "/{session_id}/find", response=FindOut, summary="Find and record it", exclude_unset=True
-)
+@sessions_router.post("/{session_id}/find", response=FindOut, summary="Find and record", exclude_unset=True)
 def find(
     request: HttpRequest, session_id: str, payload: SessionFindIn, idempotency_key: IdempotencyKey = None
 ) -> FindOut:
-    """Find passages; every hit is frozen into the record, which is the session's agent's unless `agent` is given."""
+    """Find passages. Every hit is frozen into the record, as an action of the session's agent unless `agent` is given."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
 
@@ -105,7 +103,7 @@ def find(
 @sessions_router.post(
     "/{session_id}/ask",
     response=AskOut,
-    summary="Ask and record it",
+    summary="Ask and record",
     openapi_extra=ANSWERS,
     exclude_unset=True,
 )
@@ -142,14 +140,14 @@ def ask(
 
 @router.get("", response=AsksUnderWay, summary="List running asks")
 def index(request: HttpRequest) -> AsksUnderWay:
-    """The project's asks whose model has not answered yet, the oldest first."""
+    """The project's asks whose model has not answered yet, oldest first."""
     found = asks_of(caller(request, "read").project).select_related("session")[:MOST_LISTED]
     return AsksUnderWay.model_construct(items=[AskUnderWayOut.of(ask) for ask in found], next=None)
 
 
 @router.post("/{ask_id}/cancel", response=CancelOut, summary="Cancel an ask")
 def cancel_ask(request: HttpRequest, ask_id: UUID) -> CancelOut:
-    """End a running ask, even while its provider is silent; its record says that it was cancelled. It may have been billed."""
+    """End a running ask, even while its provider is not responding. Its record says that it was cancelled. It may have been billed."""
     cancel(caller(request, "run").project, ask_id)
     return CancelOut.model_construct(id=str(ask_id), cancel_wanted=True)
 
@@ -240,7 +238,7 @@ def _existing(session: Session, name: str | None) -> Collection:
 def _own(session: Session) -> Collection:
     if session.collection is None:
         raise InvalidInput(
-            "This session was started without a collection; name one in `collection`.",
+            "This session was started without a collection. Name one in `collection`.",
             code="collection_needed",
         )
     return session.collection
@@ -251,13 +249,13 @@ cache = Router(tags=["answer cache"])
 
 @cache.get("", response=AnswerCacheOut, summary="The answer cache")
 def read_cache(request: HttpRequest) -> AnswerCacheOut:
-    """Whether the cache is on and since when, how many answers it holds, and how many bytes these have."""
+    """Whether the cache is on and since when, how many answers it holds, and their size in bytes."""
     return AnswerCacheOut.from_attributes(answer_cache.status_of(caller(request, "read").project))
 
 
-@cache.patch("", response=AnswerCacheOut, summary="Switch the answer cache on or off")
+@cache.patch("", response=AnswerCacheOut, summary="Turn the answer cache on or off")
 def switch_cache(request: HttpRequest, payload: AnswerCacheChange) -> AnswerCacheOut:
-    """While the cache is off, answers are neither read from it nor added to it; what it holds stays."""
+    """While the cache is off, answers are neither read from it nor added to it. Its content is kept."""
     who = caller(request, "admin")
     answer_cache.switch(who.project, on=payload.on, by=who.by)
     return AnswerCacheOut.from_attributes(answer_cache.status_of(who.project))
@@ -265,6 +263,6 @@ def switch_cache(request: HttpRequest, payload: AnswerCacheChange) -> AnswerCach
 
 @cache.delete("", response=AnswerCacheEmptied, summary="Empty the answer cache")
 def empty_cache(request: HttpRequest) -> AnswerCacheEmptied:
-    """Remove every answer from the cache. What sessions recorded stays."""
+    """Remove every answer from the cache. Recorded sessions are unchanged."""
     removed = answer_cache.empty(caller(request, "admin").project)
     return AnswerCacheEmptied.model_construct(removed=removed)

@@ -61,7 +61,7 @@ def read(request: HttpRequest, name: str) -> CollectionOut:
 def frames(
     request: HttpRequest, name: str, as_of: str | None = None, limit: int = 50, after: str | None = None
 ) -> FramePage:
-    """The collection's frames by number, now or as of a moment."""
+    """The collection's frames by number, now or as of a given time."""
     project = caller(request, "read").project
     found = frames_at(collection_of(project, name), resolve_moment(project, as_of))
     rows, following = paging.sized_rows(found, limit, after, "number", paging.size_of_frame())
@@ -120,7 +120,7 @@ def find(request: HttpRequest, name: str, payload: FindIn) -> FindOut:
 
 @router.post("/{name}/ask", response=AskOut, summary="Ask", openapi_extra=ANSWERS, exclude_unset=True)
 def ask(request: HttpRequest, name: str, payload: AskIn) -> AskOut | StreamingHttpResponse:
-    """Find passages and ask a model over them; nothing is recorded. It streams as an ask in a session does."""
+    """Find passages and ask a model over them. Nothing is recorded. It streams like an ask in a session."""
     project = caller(request, "run").project
     collection, query = collection_of(project, name), payload.in_project(project, payload.question)
 
@@ -138,7 +138,7 @@ def ask(request: HttpRequest, name: str, payload: AskIn) -> AskOut | StreamingHt
     return ask_response(request, project, payload, make)
 
 
-@router.get("/{name}/embedding", response=EmbeddingOut, summary="How far a collection is embedded")
+@router.get("/{name}/embedding", response=EmbeddingOut, summary="Embedding progress of a collection")
 def embedding(request: HttpRequest, name: str) -> EmbeddingOut:
     """The collection's embedding model, how many of its frames (every version counts) are embedded, and the model that is to replace it."""
     collection = collection_of(caller(request, "read").project, name)

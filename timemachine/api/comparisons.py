@@ -59,7 +59,7 @@ def launch(request: HttpRequest, payload: ComparisonIn) -> Status[ComparisonLaun
     return launched(who.project, _plan(who.project, payload), who.by)
 
 
-@router.post("/estimate", response=VariantEstimates, summary="What a comparison would cost")
+@router.post("/estimate", response=VariantEstimates, summary="Estimate the cost of a comparison")
 def estimate_launch(request: HttpRequest, payload: ComparisonIn) -> VariantEstimates:
     """The estimated cost of the comparison that the same request would launch, by arm, for all its runs. No model is called."""
     project = caller(request, "run").project
@@ -159,7 +159,7 @@ def export(request: HttpRequest, comparison_id: str, format: str = "json") -> Ht
 
 @router.post("/{comparison_id}/cancel", response=ComparisonOut, summary="Cancel a comparison")
 def cancel(request: HttpRequest, comparison_id: str) -> ComparisonOut:
-    """Stop all its replays: waiting calls do not start, and running calls end within some seconds."""
+    """Stop all its replays. Waiting calls do not start; running calls end within a few seconds."""
     who = caller(request, "run")
     found = queries.comparison_of(who.project, comparison_id)
     commands.cancel(found, by=who.by)
@@ -211,7 +211,7 @@ def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Stat
 @router.get(
     "/{comparison_id}/judgements/estimate",
     response=JudgeEstimateOut,
-    summary="What judging the cells would cost",
+    summary="Estimate the cost of judging the cells",
 )
 def estimate(request: HttpRequest, comparison_id: str, payload: Query[OpinionsIn]) -> JudgeEstimateOut:
     """The estimated tokens and US dollars of the calls that `judgements` would make; `cost_usd` is null if the price is unknown. No model is called."""
@@ -240,7 +240,8 @@ def _step(project: Project, found: Comparison, payload: OpinionsIn) -> int | Non
         return None
     if payload.sequence is None or payload.arm is None:
         raise InvalidInput(
-            "Name the cell by `session`, `sequence` and `arm`, or none of them.", code="invalid_request"
+            "Name the cell by `session`, `sequence` and `arm`, or leave all three out.",
+            code="invalid_request",
         )
     session = session_of(project, payload.session)
     return queries.step_at(found, session, payload.sequence, arm=payload.arm, repeat=payload.run).id
@@ -249,7 +250,7 @@ def _step(project: Project, found: Comparison, payload: OpinionsIn) -> int | Non
 alignments = Router(tags=["compare"])
 
 
-@alignments.get("", response=AlignmentOut, summary="Two sessions or replays, aligned")
+@alignments.get("", response=AlignmentOut, summary="Compare two sessions or replays")
 def compare(
     request: HttpRequest,
     a: str,

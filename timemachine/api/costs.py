@@ -24,7 +24,7 @@ from timemachine.replay.runs.costs import replay_spending
 router = Router(tags=["costs"])
 
 
-@router.get("", response=CostsOut, summary="What recorded work cost")
+@router.get("", response=CostsOut, summary="Costs of recorded work")
 def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
     """Totals of what was recorded from `since` to `until` (days in UTC; the last 30 days), and the rows of one group: `by` is agent, model, tag, day or tool.
 

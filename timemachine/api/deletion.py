@@ -68,7 +68,7 @@ def make(request: HttpRequest, payload: DeletionIn) -> Status[DeletionOut]:
 
 @router.get("", response=DeletionPage, summary="List bulk deletions", exclude_unset=True)
 def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> DeletionPage:
-    """The project's bulk deletions, also those of retention rules, newest first, with the results for their sessions."""
+    """The project's bulk deletions, including those of retention rules, newest first, with the results for their sessions."""
     found = queries.bulk_deletions_of(caller(request, "read").project)
     rows, following = paging.ordered_rows(found, limit, after)
     outcomes = queries.outcomes_by_deletion(rows)
@@ -76,15 +76,13 @@ def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None =
     return DeletionPage.model_construct(items=shown, next=following)
 
 
-@router.get("/{forgetting_id}", response=DeletionOut, summary="One deletion in bulk", exclude_unset=True)
+@router.get("/{forgetting_id}", response=DeletionOut, summary="One bulk deletion", exclude_unset=True)
 def read(request: HttpRequest, forgetting_id: str) -> DeletionOut:
     """`status` is `found`, `running`, `done` or `cancelled`; `states` counts its sessions: waiting, erased, held, changed (they no longer match), gone, failed."""
     return _deletion(queries.bulk_deletion_of(caller(request, "read").project, forgetting_id))
 
 
-@router.get(
-    "/{forgetting_id}/sessions", response=DeletionSessions, summary="The sessions of a deletion in bulk"
-)
+@router.get("/{forgetting_id}/sessions", response=DeletionSessions, summary="The sessions of a bulk deletion")
 def sessions(
     request: HttpRequest, forgetting_id: str, limit: int = paging.DEFAULT, after: str | None = None
 ) -> DeletionSessions:
@@ -100,11 +98,11 @@ def sessions(
 @router.post(
     "/{forgetting_id}/confirm",
     response={202: DeletionOut},
-    summary="Delete what was found",
+    summary="Delete the sessions found",
     exclude_unset=True,
 )
 def confirm(request: HttpRequest, forgetting_id: str, payload: DeletionConfirmation) -> Status[DeletionOut]:
-    """Have a worker delete the sessions that were found, for a `reason` that each tombstone keeps. This cannot be undone."""
+    """Have a worker delete the sessions found, for a `reason` that each tombstone keeps. This cannot be undone."""
     who = caller(request, "admin")
     found = commands.confirm(
         queries.bulk_deletion_of(who.project, forgetting_id), reason=payload.reason, by=who.by
@@ -117,7 +115,7 @@ def confirm(request: HttpRequest, forgetting_id: str, payload: DeletionConfirmat
     "/{forgetting_id}/cancel", response=DeletionOut, summary="Cancel a bulk deletion", exclude_unset=True
 )
 def cancel(request: HttpRequest, forgetting_id: str) -> DeletionOut:
-    """Delete none of the sessions that still wait; deleted sessions stay deleted."""
+    """Stop deleting sessions that are still waiting. Deleted sessions stay deleted."""
     return _deletion(
         commands.cancel(queries.bulk_deletion_of(caller(request, "admin").project, forgetting_id))
     )
@@ -161,7 +159,7 @@ def place_hold(request: HttpRequest, payload: HoldIn) -> Status[HoldPreview | Ho
 def list_holds(
     request: HttpRequest, session: str = "", limit: int = 50, after: str | None = None
 ) -> HoldPage:
-    """The project's holds, also released ones, newest first; with `session`, those that it is or was under."""
+    """The project's holds, including released ones, newest first. With `session`, those that it is or was under."""
     project = caller(request, "read").project
     found = queries.holds_over(session_of(project, session)) if session else queries.holds_of(project)
     rows, following = paging.ordered_rows(found, limit, after)
@@ -177,7 +175,7 @@ def read_hold(request: HttpRequest, hold_id: str) -> HoldDetails:
 
 @holds.post("/{hold_id}/release", response=HoldOut, summary="Release a legal hold", exclude_unset=True)
 def release_hold(request: HttpRequest, hold_id: str, payload: ReleaseIn) -> HoldOut:
-    """Release all of a hold, or only these `sessions` of it, for a `reason` that the project's log keeps."""
+    """Release a hold, or only these `sessions` of it, for a `reason` that the project's log keeps."""
     who = caller(request, "admin")
     found = queries.hold_of(who.project, hold_id)
     sessions = sessions_named(who.project, payload.sessions)
@@ -215,13 +213,13 @@ def prepare_erasure(request: HttpRequest, session_id: str, payload: ErasureIn) -
     "/{session_id}/erasures",
     tags=["erasures"],
     response=ErasurePage,
-    summary="The erasures of a session",
+    summary="List a session's erasures",
     exclude_unset=True,
 )
 def list_erasures(
     request: HttpRequest, session_id: str, limit: int = paging.DEFAULT, after: str | None = None
 ) -> ErasurePage:
-    """The erasures of a session, also those that were not confirmed, newest first."""
+    """The erasures of a session, including those that were not confirmed, newest first."""
     session = session_of(caller(request, "read").project, session_id)
     rows, following = paging.ordered_rows(erasures_of(session), limit, after)
     return ErasurePage.model_construct(items=[ErasureOut.of(each) for each in rows], next=following)
@@ -229,7 +227,7 @@ def list_erasures(
 
 @erasures.get("/{erasure_id}", response=ErasureOut, summary="One erasure", exclude_unset=True)
 def read_erasure(request: HttpRequest, erasure_id: str) -> ErasureOut:
-    """`status` is `looking`, `found`, `erasing` or `done`. Nothing here says what was erased; while it is `found`, `first` is the text of the first places afterwards."""
+    """`status` is `looking`, `found`, `erasing` or `done`. Nothing here says what was erased. While it is `found`, `first` shows the first places as they will read afterwards."""
     return ErasureOut.with_first_places(erasure_of(caller(request, "read").project, erasure_id))
 
 
@@ -258,7 +256,7 @@ def done_or_enqueued(erasure: Erasure) -> Erasure:
 rules = Router(tags=["forgetting"])
 
 
-@rules.get("", response=RetentionRules, summary="Retention rules")
+@rules.get("", response=RetentionRules, summary="List retention rules")
 def list_rules(request: HttpRequest) -> RetentionRules:
     """The project's rules, the most specific first, each with what it would delete now (`due`). Sessions that no rule covers are kept permanently."""
     rules = list(queries.rules_of(caller(request, "read").project))

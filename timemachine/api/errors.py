@@ -101,9 +101,7 @@ def _refused_by_django(request: HttpRequest, response: HttpResponseBase) -> Time
     if response.status_code == NotFound.status:
         return _no_address()
     if response.status_code < _FAULTS:
-        return _NotUnderstood(
-            "The server could not read this request. Check its address, fields and headers."
-        )
+        return _NotUnderstood("The server could not read this request. Check its URL, fields and headers.")
     return _fault()
 
 
@@ -136,7 +134,7 @@ def _ours(request: HttpRequest, error: Exception) -> TimeMachineError:
         return _invalid(error)
     if isinstance(error, RequestDataTooBig):
         limit = settings.MAX_REQUEST_BYTES
-        return TooLarge(f"A request holds at most {limit:,} bytes. Split it into several.", limit=limit)
+        return TooLarge(f"A request can have at most {limit:,} bytes. Split it into several.", limit=limit)
     if isinstance(error, Http404):
         return _no_address()
     return _failed(request, error)
@@ -193,7 +191,7 @@ _SAYS: Final = {
     "int_from_float": "must be a whole number",
     "float_type": "must be a number",
     "float_parsing": "must be a number",
-    "string_type": "must be a text",
+    "string_type": "must be text",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "list_type": "must be a list",
@@ -205,15 +203,15 @@ _SAYS: Final = {
     "finite_number": "must be a finite number",
     "decimal_type": "must be a number",
     "decimal_parsing": "must be a number",
-    "uuid_type": "must be an id as the server gives them",
-    "uuid_parsing": "must be an id as the server gives them",
+    "uuid_type": "must be an ID returned by the server",
+    "uuid_parsing": "must be an ID returned by the server",
     "extra_forbidden": "there is no such field",
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
-    "timezone_aware": "must be a time with its zone, as 2026-11-23T18:00:00Z",
-    "datetime_type": "must be a time, as 2026-11-23T18:00:00Z",
-    "datetime_parsing": "must be a time, as 2026-11-23T18:00:00Z",
-    "datetime_from_date_parsing": "must be a time, as 2026-11-23T18:00:00Z",
+    "timezone_aware": "must be a time with its zone, such as 2026-11-23T18:00:00Z",
+    "datetime_type": "must be a time such as 2026-11-23T18:00:00Z",
+    "datetime_parsing": "must be a time such as 2026-11-23T18:00:00Z",
+    "datetime_from_date_parsing": "must be a time such as 2026-11-23T18:00:00Z",
 }
 """What a field has to be, by type of error. For other types, pydantic's message is used without its set phrases."""
 _THEIRS: Final = re.compile(r"Input should (?=be )|Value error, ")
@@ -254,7 +252,7 @@ def _in_our_words(message: str) -> str:
 def _sentence(problem: dict[str, str]) -> str:
     field = problem["field"] or "the request"
     if problem["type"] == "extra_forbidden":
-        return f"There is no field `{field}`; leave it out."
+        return f"There is no field `{field}`. Leave it out."
     if problem["type"] == "missing":
         return f"`{field}` is missing."
     says = problem["says"]

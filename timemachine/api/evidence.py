@@ -34,19 +34,19 @@ _SEAL: Final[dict[str, Any]] = {"tags": ["evidence"], "response": SealOut, "excl
 _CHECK: Final[dict[str, Any]] = _SEAL | {"response": {202: SealCheckOut}}
 
 
-@sessions_router.get("/{session_id}/evidence", summary="The evidence of a session, a zip", **_BUNDLE)
+@sessions_router.get("/{session_id}/evidence", summary="Download a session's evidence (zip)", **_BUNDLE)
 def of_session(request: HttpRequest, session_id: str) -> FileResponse:
-    """Everything that was recorded, and everything needed to check it without this server: see README.txt in the zip."""
+    """Everything that was recorded and everything needed to check it without this server. See README.txt in the zip."""
     return download_bundle(caller(request, "read").project, SESSION, session_id)
 
 
-@replays.get("/{replay_id}/evidence", summary="The evidence of a replay, a zip", **_BUNDLE)
+@replays.get("/{replay_id}/evidence", summary="Download a replay's evidence (zip)", **_BUNDLE)
 def of_replay(request: HttpRequest, replay_id: str) -> FileResponse:
     """A finished replay with the recorded steps that it repeats, and everything needed to check both without this server."""
     return download_bundle(caller(request, "read").project, REPLAY, replay_id)
 
 
-@comparisons.get("/{comparison_id}/evidence", summary="The evidence of a comparison, a zip", **_BUNDLE)
+@comparisons.get("/{comparison_id}/evidence", summary="Download a comparison's evidence (zip)", **_BUNDLE)
 def of_comparison(request: HttpRequest, comparison_id: str) -> FileResponse:
     """A finished comparison: every cell, the statistics, ratings and judge verdicts, and the recorded steps that the cells repeat."""
     return download_bundle(caller(request, "read").project, COMPARISON, comparison_id)
@@ -88,14 +88,16 @@ def check_comparison(request: HttpRequest, comparison_id: str) -> Status[SealChe
     return _check(request, COMPARISON, comparison_id)
 
 
-@router.get("", summary="The evidence of a project's log, a zip", openapi_extra=_ZIP)
+@router.get("", summary="Download the evidence of the project's log (zip)", openapi_extra=_ZIP)
 def of_log(request: HttpRequest) -> FileResponse:
-    """Every entry of the log with every root that was signed, and what of it is still there: a session that is missing is named."""
+    """Every entry of the log with every root that was signed, and what still exists: a missing session is named."""
     project = caller(request, "admin").project
     return zip_response("evidence-log.zip", lambda target: log.write_log(target, project))
 
 
-@router.get("/checks/{check_id}", response=SealCheckOut, summary="The result of a check", exclude_unset=True)
+@router.get(
+    "/checks/{check_id}", response=SealCheckOut, summary="The result of a seal check", exclude_unset=True
+)
 def read_check(request: HttpRequest, check_id: str) -> SealCheckOut:
     """`result` is `intact`, `altered` with each problem, or null while the check runs."""
     return SealCheckOut.of(check_of(caller(request, "read").project, check_id))
@@ -110,20 +112,20 @@ def list_keys(request: HttpRequest) -> SigningKeys:
 
 @router.post("/keys", response={201: SigningKeyOut}, summary="Replace the key that signs evidence")
 def replace_key(request: HttpRequest) -> Status[SigningKeyOut]:
-    """Start to sign with a new key; the log names it in an entry that the previous key signs."""
+    """Start signing with a new key. The log names it in an entry signed by the previous key."""
     who = caller(request, "admin")
     return Status(201, SigningKeyOut.of(project_log.replace_key(who.project, by=who.by)))
 
 
 @router.get("/anchors", response=AnchorsOut, summary="The witness and timestamp authority of the log")
 def read_anchors(request: HttpRequest) -> AnchorsOut:
-    """The witness and the timestamp authority, how much of the log they have and since when, or the last error; each null if not set."""
+    """The witness and the timestamp authority: how much of the log each has and since when, or the last error. Each is null if not set."""
     return AnchorsOut.of(caller(request, "read").project)
 
 
 @router.patch("/anchors", response=AnchorsOut, summary="Set the witness and timestamp authority of the log")
 def set_anchors(request: HttpRequest, payload: AnchorsIn) -> AnchorsOut:
-    """A new address starts again from the first entry, an empty one removes it, and one that is left out is not changed."""
+    """A new URL starts again from the first entry, an empty one removes it, and one that is left out is not changed."""
     who = caller(request, "admin")
     for kind, url in payload.model_dump(exclude_none=True).items():
         anchors.set_anchor(who.project, kind, url, by=who.by)

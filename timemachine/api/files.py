@@ -115,13 +115,13 @@ def _sent(request: HttpRequest, who: Caller) -> tuple[HandedIn, Session | None]:
     """Return the file and the session of the form. Raises `TooLarge` before anything is read, `InvalidInput`, `NotFound`."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_REQUEST_BYTES:
         raise TooLarge(
-            f"A request holds at most {settings.MAX_REQUEST_BYTES:,} bytes. Split the file.",
+            f"A request can have at most {settings.MAX_REQUEST_BYTES:,} bytes. Split the file.",
             limit=settings.MAX_REQUEST_BYTES,
         )
     unknown = sorted({*request.POST, *request.FILES} - set(FIELDS))
     if unknown:
         raise InvalidInput(
-            f"There is no field `{unknown[0]}`; leave it out.", code="invalid_request", fields=unknown
+            f"There is no field `{unknown[0]}`. Leave it out.", code="invalid_request", fields=unknown
         )
     files = request.FILES.getlist("file")
     if len(files) != 1:
@@ -142,5 +142,5 @@ def _sent(request: HttpRequest, who: Caller) -> tuple[HandedIn, Session | None]:
 
 def _flag(written: str) -> bool:
     if written.lower() not in (*YES, *NO):
-        raise InvalidInput("`replace` is `true` or `false`.", code="invalid_field", field="replace")
+        raise InvalidInput("`replace` must be `true` or `false`.", code="invalid_field", field="replace")
     return written.lower() in YES

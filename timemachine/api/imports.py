@@ -58,7 +58,7 @@ def import_(
     return Status(201, ImportOut.of(done))
 
 
-@router.post("/lines", response={201: LinesOut}, summary="Import lines of a file that grows")
+@router.post("/lines", response={201: LinesOut}, summary="Import lines of a growing file")
 def lines_(request: HttpRequest, payload: LinesIn) -> Status[LinesOut]:
     """Record the lines that no later line can change. The result is that of importing the complete file, however it is divided.
 

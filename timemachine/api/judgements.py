@@ -60,15 +60,17 @@ def make(request: HttpRequest, session_id: str, sequence: int, payload: Judgemen
     return Status(201, JudgementOut.of(made, action))
 
 
-@sessions_router.get(PATH, response=JudgementPage, summary="The judgements of an answer")
+@sessions_router.get(PATH, response=JudgementPage, summary="List an answer's judgements")
 def index(request: HttpRequest, session_id: str, sequence: int) -> JudgementPage:
-    """Every judgement of this step, the first one first."""
+    """Every judgement of this step, oldest first."""
     action = _action(caller(request, "read").project, session_id, sequence)
     items = [JudgementOut.of(each, action) for each in judgements_of(action)]
     return JudgementPage.model_construct(items=items, next=None)
 
 
-@sessions_router.get(f"{PATH}/estimate", response=JudgementEstimate, summary="What a judgement would cost")
+@sessions_router.get(
+    f"{PATH}/estimate", response=JudgementEstimate, summary="Estimate the cost of a judgement"
+)
 def estimate(request: HttpRequest, session_id: str, sequence: int, model: str) -> JudgementEstimate:
     """The estimated cost of letting this model judge the step. No model is called."""
     action = _action(caller(request, "read").project, session_id, sequence)
@@ -86,7 +88,7 @@ def read(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUI
     f"{PATH}/{{uuid:judgement_id}}/cancel", response=CancelOut, summary="Cancel a judgement"
 )
 def cancel_judgement(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUID) -> CancelOut:
-    """End a running judgement, even while its provider is silent. It may have been billed."""
+    """End a running judgement, even while its provider is not responding. It may have been billed."""
     action = _action(caller(request, "run").project, session_id, sequence)
     cancel(judgement_of(action, judgement_id))
     return CancelOut.model_construct(id=str(judgement_id), cancel_wanted=True)
@@ -100,8 +102,8 @@ def _refuse_too_much(answers: Sequence[AnswerIn]) -> None:
     size = sum(bounds.readable(each.answer, each.context) for each in answers)
     if size > bounds.REQUEST:
         raise TooLarge(
-            f"The answers and passages of one request hold at most {bounds.REQUEST:,} characters; these hold {size:,}. "
-            "Send fewer items per request.",
+            f"The answers and passages of one request can have at most {bounds.REQUEST:,} characters; these have "
+            "{size:,}. Send fewer items per request.",
             limit=bounds.REQUEST,
             characters=size,
         )

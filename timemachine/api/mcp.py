@@ -60,17 +60,19 @@ def _check(request: HttpRequest) -> None:
     """
     if request.method != "POST":
         raise MethodNotAllowed(
-            "Send MCP messages with POST. There are no streams and no sessions to open or end here."
+            "Send MCP messages with POST. There are no streams or sessions to open or close here."
         )
     here = f"{request.scheme}://{request.get_host()}"
     if request.headers.get("Origin", here) not in {here, _origin(settings.PUBLIC_URL)}:
-        raise NotAllowed("This address takes no requests from pages of other sites.", code="foreign_origin")
+        raise NotAllowed(
+            "This URL does not accept requests from pages of other sites.", code="foreign_origin"
+        )
     try:
         large = len(request.body) > MOST_BYTES
     except RequestDataTooBig:
         large = True
     if large:
-        raise TooLarge(f"An MCP message holds at most {MOST_BYTES:,} bytes.", limit=MOST_BYTES)
+        raise TooLarge(f"An MCP message can have at most {MOST_BYTES:,} bytes.", limit=MOST_BYTES)
     word, _, key = request.headers.get("Authorization", "").partition(" ")
     if word.lower() != "bearer" or not key:
         raise NotSignedIn("Send an API key: Authorization: Bearer tmk_…. Create one under Settings.")

@@ -36,7 +36,7 @@ def index(request: HttpRequest) -> OfferPage:
 
 @router.post("/test", response=ModelTestOut, summary="Test a model")
 def test(request: HttpRequest, payload: ModelTestIn) -> ModelTestOut:
-    """Make one small call, which is paid like any other. A failure is a result, too."""
+    """Make one small call, which is billed like any other. A failure is also a result."""
     who = caller(request, "run")
     return ModelTestOut.of(try_model(who.project.id, payload.model, by=who.by))
 
@@ -73,7 +73,7 @@ def set_key(request: HttpRequest, provider: str, payload: ProviderKeyIn) -> Prov
     "/keys/{provider}", response=ProviderKeyOut, summary="Remove the project's own key for a provider"
 )
 def remove_key(request: HttpRequest, provider: str) -> ProviderKeyOut:
-    """Remove the key and its default model; the environment's key is used again, if there is one."""
+    """Remove the key and its default model. The environment's key, if any, is used again."""
     who = caller(request, "admin")
     commands.remove_key(who.project.id, provider, by=who.by)
     return _key_of(request, provider)
@@ -105,7 +105,7 @@ def add_server(request: HttpRequest, payload: ModelServerIn) -> Status[ModelServ
 
 @router.delete("/servers/{name}", response=ModelServerRemoved, summary="Remove a model server")
 def remove_server(request: HttpRequest, name: str) -> ModelServerRemoved:
-    """Remove a server with its key; what was recorded with its models stays."""
+    """Remove a server and its key. What was recorded with its models stays."""
     who = caller(request, "admin")
     commands.remove_server(who.project.id, name, by=who.by)
     return ModelServerRemoved.model_construct(removed=name)

@@ -10,12 +10,12 @@ from timemachine.core.pure.json_types import JsonObject
 JSON: Final = "application/json"
 _READABLE: Final = {JSON, "text/event-stream"}
 _REFUSALS: Final = {
-    "401": "The key is missing or not valid.",
+    "401": "The key is missing or invalid.",
     "403": "The key lacks the scope.",
-    "404": "The project has nothing with that name.",
-    "413": "The request exceeds a limit, which the message names.",
-    "422": "The request is not valid: the message says which part, and what to send instead.",
-    "default": "Another error in the same form. 409: a conflict with the current state; 429 and 503: try again after `Retry-After`.",
+    "404": "The project has nothing with that name or ID.",
+    "413": "The request exceeds a limit; the message says which.",
+    "422": "The request is invalid; the message says which part and what to send instead.",
+    "default": "Another error in the same format. 409: a conflict with the current state; 429 and 503: try again after `Retry-After`.",
 }
 
 

@@ -107,7 +107,7 @@ def _received(request: HttpRequest, signal: _Signal) -> HttpResponse:
             read = signal.readers.get(encoding or "")
             if read is None:
                 raise Unsupported(
-                    f"Send {PROTOBUF} or {JSON}; this is {encoding[:80]!r}."
+                    f"Send {PROTOBUF} or {JSON}, not {encoding[:80]!r}."
                     if encoding
                     else f"Name the encoding in Content-Type: {PROTOBUF} or {JSON}."
                 )
@@ -119,7 +119,8 @@ def _received(request: HttpRequest, signal: _Signal) -> HttpResponse:
             raise
         log.warning("%s could not be recorded: %s", signal.what, why)
         return _refused(
-            Unavailable("The database is not responding. Send it again.", retry_after_seconds=2), encoding
+            Unavailable("The database is not responding. Send the request again.", retry_after_seconds=2),
+            encoding,
         )
     enqueue(index_steps, who.project.id)
     return _answered(done.refused, signal, encoding)
@@ -129,7 +130,7 @@ def _received(request: HttpRequest, signal: _Signal) -> HttpResponse:
 def only_traces_and_logs(request: HttpRequest, signal: str) -> HttpResponse:
     """Answer any request for metrics: only traces and logs are accepted."""
     why = NotFound(
-        f"Nothing is taken at /v1/{signal[:40]}: send traces, with POST, to /v1/traces and logs to /v1/logs; there is no place for metrics.",
+        f"Nothing is accepted at /v1/{signal[:40]}. POST traces to /v1/traces and logs to /v1/logs; metrics are not supported.",
         signal=signal[:40],
     )
     return _refused(why, PROTOBUF) if request.content_type == PROTOBUF else refusal(why)
@@ -181,7 +182,7 @@ class _Body:
         packed = request.headers.get("Content-Encoding", "identity").strip().lower()
         if packed not in _WINDOWS:
             raise Unsupported(
-                f"The Content-Encoding {packed[:40]!r} is not known; send gzip, deflate or none."
+                f"The Content-Encoding {packed[:40]!r} is not supported. Send gzip, deflate or none."
             )
         return cls(sent, _WINDOWS[packed])
 
@@ -227,12 +228,13 @@ def _without_member(rest: memoryview, found: bytearray, window: int, limit: int)
         rest = rest[len(piece) - len(unpacking.unused_data) :]
         if unpacking.eof:
             return rest
-    raise InvalidInput("The body is cut off: the compressed data does not end.", code="not_packed")
+    raise InvalidInput("The body is truncated: the compressed data is incomplete.", code="not_packed")
 
 
 def _too_large(limit: int) -> TooLarge:
     return TooLarge(
-        f"A request holds at most {limit:,} bytes, decompressed. Send smaller batches.", limit_bytes=limit
+        f"A request can have at most {limit:,} bytes after decompression. Send smaller batches.",
+        limit_bytes=limit,
     )
 
 
@@ -258,7 +260,7 @@ def _why_refused(refused: Sequence[Refused]) -> str:
         parts.append(f"And {len(others) - MOST_NAMED:,} more.")
     if left_out := len(refused) - len(others):
         parts.append(
-            f"{counted(left_out, 'log record')} left out: only events of Claude Code and of the GenAI conventions are stored."
+            f"{counted(left_out, 'log record')} left out: only Claude Code and GenAI events are stored."
         )
     return " ".join(parts)
 

@@ -59,7 +59,7 @@ def index(request: HttpRequest, asked: Query[PatternsIn]) -> PatternPage | Simil
 
 @router.get("/alerts", response=PatternAlerts, summary="List alerts")
 def alerts(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> PatternAlerts:
-    """Patterns that met a rule, each once per window, the latest first."""
+    """Patterns that met a rule, each once per window, newest first."""
     found = queries.alerts_of(caller(request, "read").project)
     rows, following = paging.ordered_rows(found, limit, after)
     return PatternAlerts.model_construct(items=[PatternAlertOut.of(each) for each in rows], next=following)
@@ -67,7 +67,7 @@ def alerts(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None 
 
 @router.post("/alerts/{alert_id}/seen", response=PatternAlertOut, summary="Dismiss an alert")
 def seen(request: HttpRequest, alert_id: str) -> PatternAlertOut:
-    """Mark an alert as seen: the navigation no longer shows it."""
+    """Mark an alert as seen, so that the navigation no longer shows it."""
     who = caller(request, "run")
     return PatternAlertOut.of(rules.dismiss_alert(queries.alert_of(who.project, alert_id), by=who.by))
 
@@ -92,7 +92,7 @@ def make_rule(request: HttpRequest, payload: PatternRuleIn) -> Status[PatternRul
 
 @router.delete("/rules/{rule_id}", response=PatternRuleDeleted, summary="Delete a rule")
 def delete_rule(request: HttpRequest, rule_id: str) -> PatternRuleDeleted:
-    """Delete a rule and its alerts. If it has a `url`, this needs the scope `admin`, as creating it does."""
+    """Delete a rule and its alerts. If it has a `url`, this needs the scope `admin`, just as creating it does."""
     found = queries.rule_of(caller(request, "run").project, rule_id)
     if found.url:
         caller(request, "admin")

@@ -44,7 +44,7 @@ def list_keys(request: HttpRequest) -> KeyPage:
 
 @router.delete("/keys/{key_id}", response=KeyOut, tags=["keys"], summary="Revoke a key")
 def revoke_key(request: HttpRequest, key_id: str) -> KeyOut:
-    """Revoke a key, effective on the next request."""
+    """Revoke a key, effective from the next request."""
     found = key_of(caller(request, "admin").project, key_id)
     revoke_api_key(found)
     return KeyOut.from_attributes(found)
@@ -52,7 +52,7 @@ def revoke_key(request: HttpRequest, key_id: str) -> KeyOut:
 
 @router.post("/demo", response={201: DemoOut}, tags=["demo"], summary="Load the demo")
 def load_demo(request: HttpRequest) -> Status[DemoOut]:
-    """Create the demo in this project, or return the one that is there."""
+    """Create the demo in this project, or return the existing one."""
     who = caller(request, "record")
     made = demo.load(who.project, by=who.by)
     for replay_id in made.replays:

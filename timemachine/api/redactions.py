@@ -45,9 +45,9 @@ def index(request: HttpRequest) -> RedactionPage:
     return RedactionPage.model_construct(items=items, next=None)
 
 
-@router.post("/test", response=RedactedText | RedactedStep, summary="What a profile would withhold")
+@router.post("/test", response=RedactedText | RedactedStep, summary="Preview what a profile would withhold")
 def test(request: HttpRequest, payload: RedactionTest) -> RedactedText | RedactedStep:
-    """The text, or the step of a session, as a reader would see it, with counts by rule. Nothing is stored."""
+    """The text or step as a reader would see it, with counts by rule. Nothing is stored."""
     who = caller(request, "read")
     rules = _rules(who, payload)
     if payload.text is not None:
@@ -87,7 +87,7 @@ def change(request: HttpRequest, redaction_id: str, payload: RedactionChange) ->
 
 @router.delete("/{redaction_id}", response=RedactionOut, summary="Retire a redaction profile")
 def retire(request: HttpRequest, redaction_id: str) -> RedactionOut:
-    """Retire a profile, so that it cannot be chosen any more. Existing uses keep its rules."""
+    """Retire a profile so that it can no longer be chosen. Existing uses keep its rules."""
     who = caller(request, "admin")
     return RedactionOut.of(commands.retire_profile(profile_row(who.project, redaction_id), by=who.by))
 

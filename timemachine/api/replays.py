@@ -57,7 +57,7 @@ NOT_COMPARED = ("skip_asks", "after_sequence", "through_sequence", "step", "ques
 def launch(
     request: HttpRequest, session_id: str, payload: ReplayIn
 ) -> Status[ReplayLaunched] | Status[ComparisonLaunched]:
-    """Replay the session in the background; follow it at /api/replays/{id}. Several models make a comparison of audit replays."""
+    """Replay the session in the background. Follow it at /api/replays/{id}. Several models make a comparison of audit replays."""
     who = caller(request, "run")
     session = session_of(who.project, session_id)
     if len(payload.use_models) > 1:
@@ -73,7 +73,7 @@ def launch(
     "/{session_id}/replays/estimate",
     tags=["replays"],
     response=Estimates,
-    summary="What a replay would cost",
+    summary="Estimate the cost of a replay",
 )
 def estimate(request: HttpRequest, session_id: str, payload: ReplayIn) -> Estimates:
     """The estimated cost of the replay that the same request would launch, for each of its models, or its refusal. No model is called."""
@@ -125,7 +125,7 @@ def step(request: HttpRequest, replay_id: str, sequence: int) -> ReplayStepOut:
 
 @router.post("/{replay_id}/cancel", response=ReplayOut, summary="Cancel a replay")
 def cancel(request: HttpRequest, replay_id: str) -> ReplayOut:
-    """Stop a replay: waiting steps do not start, and running calls end within some seconds; these may have been billed."""
+    """Stop a replay. Waiting steps do not start; running calls end within a few seconds and may have been billed."""
     who = caller(request, "run")
     return ReplayOut.of(commands.cancel(replay_of(who.project, replay_id), by=who.by))
 
@@ -144,7 +144,7 @@ def retry(request: HttpRequest, replay_id: str) -> Status[ReplayOut]:
 def try_again(
     request: HttpRequest, session_id: str, sequence: int, payload: TrialIn
 ) -> Status[ReplayLaunched]:
-    """Make this find or ask again with something changed, in the background; follow it at /api/replays/{id}."""
+    """Run this find or ask again with a change, in the background. Follow it at /api/replays/{id}."""
     who = caller(request, "run")
     session = session_of(who.project, session_id)
     replay = try_step(session, payload.options(sequence), by=who.by)
@@ -152,7 +152,7 @@ def try_again(
     return Status(202, ReplayLaunched.model_construct(replay_id=str(replay.id)))
 
 
-@sessions_router.get(TRIALS, tags=["replays"], response=ReplayPage, summary="The trials of one step")
+@sessions_router.get(TRIALS, tags=["replays"], response=ReplayPage, summary="List the trials of one step")
 def trials(
     request: HttpRequest,
     session_id: str,
@@ -181,7 +181,7 @@ def where_is_it(
     after: Annotated[int, Query(), Field(ge=0, lt=2**62)] = 0,
     limit: Annotated[int, Query(), Field(ge=1, le=MOST_STEPS)] = MOST_STEPS,
 ) -> RankPageOut:
-    """The rank of a frame (by its number), or of those that hold a sentence, in every mode, as recorded and as it is now."""
+    """The rank of a frame (by number), or of the frames that contain a sentence, in every mode, as recorded and now."""
     session = session_of(caller(request, "read").project, session_id)
     return rank_page(session, frame=frame, text=text, after=after, limit=limit)
 
@@ -203,7 +203,7 @@ def _comparison(who: Caller, session: Session, payload: ReplayIn) -> Status[Comp
     if refused:
         raise InvalidInput(
             f"Several models are compared over all asks of a session, so {', '.join(f'`{each}`' for each in refused)} cannot be combined with "
-            "them; leave it out, or replay with one model.",
+            "them. Leave it out or replay with one model.",
             code="not_compared",
             options=refused,
         )
@@ -230,7 +230,7 @@ def launch_sweep(request: HttpRequest, session_id: str, payload: SweepIn) -> Sta
 
 
 @sessions_router.get(
-    "/{session_id}/sweeps", tags=["sweeps"], response=SweepPage, summary="The sweeps of a session"
+    "/{session_id}/sweeps", tags=["sweeps"], response=SweepPage, summary="List a session's sweeps"
 )
 def list_sweeps(
     request: HttpRequest, session_id: str, limit: int = paging.DEFAULT, after: str | None = None
@@ -249,7 +249,7 @@ def read_sweep(request: HttpRequest, sweep_id: str) -> SweepOut:
 
 @sweeps.post("/{sweep_id}/cancel", response=SweepOut, summary="Cancel a sweep")
 def cancel_sweep(request: HttpRequest, sweep_id: str) -> SweepOut:
-    """Stop a sweep; what was measured stays."""
+    """Stop a sweep. What was measured stays."""
     return SweepOut.of(sweep_commands.cancel(sweep_of(caller(request, "run").project, sweep_id)))
 
 
@@ -260,7 +260,7 @@ def cancel_sweep(request: HttpRequest, sweep_id: str) -> SweepOut:
     summary="Continue from a model call",
 )
 def go_on_from_call(request: HttpRequest, session_id: str, payload: ContinueIn) -> Status[ReplayLaunched]:
-    """Run the session on from this model call, in the background; follow it at /api/replays/{id}. Tool calls are answered from the record and never executed. The end names the branch session."""
+    """Continue the session from this model call in the background. Follow it at /api/replays/{id}. Tool calls are answered from the record and never executed. The result names the branch session."""
     who = caller(request, "run")
     session = session_of(who.project, session_id)
     replay = continuations.launch(session, payload.options(), by=who.by)
@@ -274,7 +274,7 @@ def go_on_from_call(request: HttpRequest, session_id: str, payload: ContinueIn) 
     summary="Resume a continuation",
 )
 def go_on(request: HttpRequest, replay_id: str, payload: GoOnIn) -> Status[ReplayLaunched]:
-    """Give the results that the record does not hold, the next message of the user, or a higher limit, and let the continuation go on in the same branch."""
+    """Supply the results that the record does not have, the user's next message or a higher limit, and resume the continuation in the same branch."""
     who = caller(request, "run")
     replay = continuations.go_on(
         replay_of(who.project, replay_id),

@@ -23,7 +23,7 @@ IdempotencyKey = Annotated[
     str | None,
     Header(
         alias=KEY,
-        description="A text of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and "
+        description="A string of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and "
         "gets the same answer. A different request with that key is refused (`idempotency_key_reused`).",
     ),
 ]
@@ -106,7 +106,7 @@ def _check(unknown: list[str], known: list[str], sent: set[str]) -> None:
             code="invalid_request",
             fields=[each[:80] for each in unknown],
         )
-    there = f"there are {', '.join(known)}" if known else "this operation has none"
+    there = f"the parameters are {', '.join(known)}" if known else "this operation has none"
     raise InvalidInput(
         f"There is no parameter `{unknown[0][:80]}`; {there}.",
         code="invalid_request",
@@ -162,7 +162,7 @@ def body_of(request: HttpRequest) -> Iterator[bytes]:
     size = int(request.META.get("CONTENT_LENGTH") or 0)
     if size > settings.MAX_IMPORT_BYTES:
         raise TooLarge(
-            f"The file has {size:,} bytes; {settings.MAX_IMPORT_BYTES:,} are the most. Split it.",
+            f"The file has {size:,} bytes; {settings.MAX_IMPORT_BYTES:,} is the maximum. Split it.",
             limit_bytes=settings.MAX_IMPORT_BYTES,
         )
     return _pieces(request, size)

@@ -104,7 +104,7 @@ def read(request: HttpRequest, session_id: str) -> SessionOut:
 
 @router.patch("/{session_id}", response=SessionOut, summary="Rename or tag a session")
 def change(request: HttpRequest, session_id: str, payload: SessionChange) -> SessionOut:
-    """Change a session's name, metadata or tags; what it recorded stays."""
+    """Change a session's name, metadata or tags. The recording is unchanged."""
     session = session_of(caller(request, "record").project, session_id)
     return SessionOut.of(commands.describe(session, **payload.model_dump(exclude_unset=True)))
 
@@ -155,14 +155,14 @@ def branches(request: HttpRequest, session_id: str) -> BranchesOut:
 
 @router.get("/{session_id}/state", response=StateOut, summary="The state at a step")
 def state(request: HttpRequest, session_id: str, at: int) -> StateOut:
-    """What was known at step `at`: messages (system prompts among them, but nothing that tools and the system said to each other), frames used, running totals."""
+    """What was known at step `at`: messages (including system prompts, but not exchanges between tools and the system), frames used, running totals."""
     session = session_of(caller(request, "read").project, session_id)
     action_of(session, at)
     found = state_at(session, at, most_messages=0, most_frames=MOST_FRAMES)
     return StateOut.of(found, _messages(session, at))
 
 
-@router.get("/{session_id}/summary", response=SummaryOut, summary="Summarize a session")
+@router.get("/{session_id}/summary", response=SummaryOut, summary="Summarise a session")
 def summary(request: HttpRequest, session_id: str) -> SummaryOut:
     """Counts, tokens, cost, duration, iterations, tools, models and errors of a session.
 
@@ -216,7 +216,7 @@ def checkpoint(
     payload: CheckpointIn,
     idempotency_key: IdempotencyKey = None,
 ) -> Status[CheckpointOut]:
-    """A named action that carries the agent's state, the session's agent's unless `agent` is given; the same `Idempotency-Key` again gets the first answer."""
+    """A named action with the agent's state, of the session's agent unless `agent` is given. Repeating the same `Idempotency-Key` returns the first answer."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     sequence = commands.set_checkpoint(
@@ -289,7 +289,7 @@ def _turns(row: Action) -> list[StateMessage]:
 @router.get(
     "/{session_id}/export",
     tags=["export"],
-    summary="A session as a file",
+    summary="Export a session as a file",
     openapi_extra=file_answer(*(each.media_type for each in EXPORTS.values())),
 )
 def export(

@@ -46,7 +46,7 @@ def make(request: HttpRequest, payload: ShareIn) -> Status[ShareCreated]:
     return Status(201, ShareCreated.with_url(link, links.url_of(token), warning))
 
 
-@router.post("/preview", response=SharePreview, summary="What a share link would show and withhold")
+@router.post("/preview", response=SharePreview, summary="Preview what a share link would show and withhold")
 def preview(request: HttpRequest, payload: ShareIn) -> SharePreview:
     """What the link of the same request would show, with the same checks. No link is created. At most 500 steps are read; `read` says how many were.
 
@@ -70,29 +70,29 @@ def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None =
 
 @router.get("/policy", response=SharePolicyOut, summary="The policy for share links")
 def read_policy(request: HttpRequest) -> SharePolicyOut:
-    """Whether links are forbidden, whether they need a passphrase, and their longest lifetime in days. Every change is logged."""
+    """Whether links are turned off, whether they need a passphrase, and their maximum lifetime in days. Every change is logged."""
     return SharePolicyOut.from_attributes(queries.policy_of(caller(request, "share").project))
 
 
 @router.patch("/policy", response=SharePolicyOut, summary="Change the policy for share links")
 def change_policy(request: HttpRequest, payload: SharePolicyIn) -> SharePolicyOut:
-    """What is left out is not changed. While links are forbidden, existing ones do not work."""
+    """Fields that are left out are not changed. While links are turned off, existing ones do not work."""
     who = caller(request, "admin")
     chosen = replace(queries.policy_of(who.project), **payload.model_dump(exclude_unset=True))
     links.set_policy(who.project, chosen, by=who.by)
     return SharePolicyOut.from_attributes(queries.policy_of(who.project))
 
 
-@router.get("/policy/changes", response=LogPage, summary="Changes of the policy for share links")
+@router.get("/policy/changes", response=LogPage, summary="List changes to the policy for share links")
 def policy_log(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> LogPage:
-    """The log of the policy, newest first, as a chain of hashes."""
+    """The policy's log, newest first, as a hash chain."""
     project = caller(request, "share").project
     return _log_page(project, queries.policy_changes(project), limit, after)
 
 
 @router.delete("/{share_id}", response=ShareOut, summary="Revoke a share link")
 def revoke(request: HttpRequest, share_id: str) -> ShareOut:
-    """Revoke a link permanently, effective on the next request."""
+    """Revoke a link permanently, effective from the next request."""
     who = caller(request, "share")
     return ShareOut.of(links.revoke(queries.link_of(who.project, share_id), by=who.by))
 
@@ -101,7 +101,7 @@ def revoke(request: HttpRequest, share_id: str) -> ShareOut:
 def opens(
     request: HttpRequest, share_id: str, limit: int = paging.DEFAULT, after: str | None = None
 ) -> LogPage:
-    """The link's access log, newest first, as a chain of hashes; `log` says what reading it again from the first line found."""
+    """The link's access log, newest first, as a hash chain. `log` is the result of checking it from the first line."""
     link = queries.link_of(caller(request, "share").project, share_id)
     return _log_page(link, queries.openings_of(link), limit, after)
 

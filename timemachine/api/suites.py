@@ -40,7 +40,7 @@ NULLABLE = ("schedule", "matching")
 
 @router.post("", response={201: SuiteOut}, summary="Create a suite")
 def create(request: HttpRequest, payload: SuiteIn) -> Status[SuiteOut]:
-    """Store a set of sessions with the options of a replay under a name; run it at /api/suites/{id}/runs, or by its schedule."""
+    """Store a named set of sessions with replay options. Run it at /api/suites/{id}/runs or on a schedule."""
     who = caller(request, "run")
     plan = SuitePlan(
         name=payload.name,
@@ -110,7 +110,7 @@ def run(request: HttpRequest, suite_id: str, payload: SuiteRunIn | None = None) 
     return Status(202, _run(made))
 
 
-@router.post("/{suite_id}/runs/estimate", response=Estimates, summary="What a run would cost")
+@router.post("/{suite_id}/runs/estimate", response=Estimates, summary="Estimate the cost of a run")
 def estimate(request: HttpRequest, suite_id: str) -> Estimates:
     """The estimated cost of a run launched now, by model. No model is called."""
     found = queries.estimates_of(queries.suite_of(caller(request, "run").project, suite_id))
@@ -121,7 +121,7 @@ def estimate(request: HttpRequest, suite_id: str) -> Estimates:
 def runs(
     request: HttpRequest, suite_id: str, limit: int = paging.DEFAULT, after: str | None = None
 ) -> SuiteRunPage:
-    """The runs of a suite, the latest first."""
+    """The runs of a suite, newest first."""
     found = queries.runs_of(queries.suite_of(caller(request, "read").project, suite_id))
     rows, following = paging.ordered_rows(found, limit, after, "-number", paging.number)
     counts = queries.counts_of(rows)
@@ -131,7 +131,7 @@ def runs(
 
 @router.get("/{suite_id}/runs/{number}", response=SuiteRunDetail, summary="One run")
 def read_run(request: HttpRequest, suite_id: str, number: str) -> SuiteRunDetail:
-    """The progress of a run (a number or `latest`) and its results, with its replays and what was left out."""
+    """The progress and results of a run (a number or `latest`), with its replays and what was left out."""
     found = queries.run_of(queries.suite_of(caller(request, "read").project, suite_id), number)
     return _run(found)
 
@@ -164,7 +164,7 @@ def report(
 
 @router.post("/{suite_id}/runs/{number}/cancel", response=SuiteRunDetail, summary="Cancel a run")
 def cancel(request: HttpRequest, suite_id: str, number: str) -> SuiteRunDetail:
-    """Stop every replay of a run: running calls end within some seconds, and may have been billed."""
+    """Stop every replay of a run. Running calls end within a few seconds and may have been billed."""
     who = caller(request, "run")
     return _run(running.cancel(queries.run_of(queries.suite_of(who.project, suite_id), number), by=who.by))
 
@@ -176,7 +176,9 @@ def _kinds(change: str | None) -> list[str] | None:
         return [each for each in CHANGES if each not in UNCHANGED]
     if change not in CHANGES:
         raise InvalidInput(
-            f"`change` is `changed` or one of {', '.join(CHANGES)}.", code="invalid_field", field="change"
+            f"`change` must be `changed` or one of {', '.join(CHANGES)}.",
+            code="invalid_field",
+            field="change",
         )
     return [change]
 

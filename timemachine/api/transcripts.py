@@ -84,11 +84,11 @@ def summarise_session(request: HttpRequest, session_id: str, payload: SummaryIn)
     SUMMARIES,
     tags=["memory"],
     response=SessionSummaries,
-    summary="The summaries of a session",
+    summary="List a session's summaries",
     exclude_unset=True,
 )
 def summaries(request: HttpRequest, session_id: str) -> SessionSummaries:
-    """The frames of collections that are a summary of the session, the latest first."""
+    """The frames that are summaries of the session, newest first."""
     session = session_of(caller(request, "read").project, session_id)
     items = [SessionSummaryOut.of(each) for each in summaries_of(session)[:MOST_SUMMARIES]]
     return SessionSummaries.model_construct(items=items, next=None)
@@ -101,7 +101,7 @@ def summaries(request: HttpRequest, session_id: str) -> SessionSummaries:
     summary="The effect of compressing a session",
 )
 def read_compression(request: HttpRequest, session_id: str) -> CompressionOut:
-    """How many turns and tokens stay and how many fall to an importance of 0.30, whether the session is compressed, and the history of that."""
+    """How many steps and tokens keep their importance and how many drop to 0.30, whether the session is compressed, and its compression history."""
     return _compression(session_of(caller(request, "read").project, session_id))
 
 
@@ -121,7 +121,7 @@ def compress(request: HttpRequest, session_id: str) -> CompressionOut:
     COMPRESSION, tags=["memory"], response=CompressionOut, summary="Undo the compression of a session"
 )
 def undo(request: HttpRequest, session_id: str) -> CompressionOut:
-    """Restore the previous importance of every turn. The project's rule leaves such a session alone afterwards."""
+    """Restore the previous importance of every step. The project's rule will not compress this session again."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     compression.undo(session, by=who.by)
@@ -141,7 +141,7 @@ def compress_older(request: HttpRequest, payload: CompressOlderIn) -> Compressed
 
 @compressions.get("/rule", response=CompressionRuleOut, summary="The compression rule of the project")
 def rule(request: HttpRequest) -> CompressionRuleOut:
-    """How many days after their end the project's sessions are compressed; null for never."""
+    """How many days after they end the project's sessions are compressed; null means never."""
     return CompressionRuleOut.of(compression.rule_of(caller(request, "read").project))
 
 

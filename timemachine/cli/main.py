@@ -44,8 +44,8 @@ class Root(InOrder):
 @click.group(
     cls=Root,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Set TIMEMACHINE_URL to the URL of the server and TIMEMACHINE_API_KEY to an API key. A server that runs on this "
-    "machine through `make up` or `timemachine up` needs neither.",
+    epilog="Set TIMEMACHINE_URL to the URL of the server and TIMEMACHINE_API_KEY to an API key. A server started on this machine "
+    "with `make up` or `timemachine up` needs neither.",
 )
 @click.version_option(package_name="timemachine-client", message="timemachine %(version)s")
 def cli() -> None:
@@ -127,7 +127,7 @@ def _outcome(run: Callable[[], Any]) -> int:
     except (LookupError, TypeError, AttributeError) as why:
         terminal.print_error(
             f"Unexpected answer from the server ({type(why).__name__}: {why}). "
-            "Check that the server and this command have the same version."
+            "Check that the server and this command are the same version."
         )
         return 1
     return code if isinstance(code, int) else 0

@@ -91,7 +91,7 @@ class VariantType(click.ParamType["types.VariantIn"]):
             if not equals or name not in _READ or name in variant:
                 names = ", ".join(_READ)
                 self.fail(
-                    f"{setting!r} in {value!r} is not a setting. Use {names} with =VALUE, each once.",
+                    f"{setting!r} in {value!r} is not a setting. Use {names}, each with =VALUE and at most once.",
                     param,
                     ctx,
                 )
@@ -135,7 +135,7 @@ as_json = click.option(
     is_flag=True,
     expose_value=False,
     callback=remember,
-    help="Print the JSON document of the API.",
+    help="Print the API's JSON document.",
 )
 """`show` and `wants_json` read it from the context of the command."""
 limit = click.option(
@@ -147,7 +147,7 @@ limit = click.option(
     help="Maximum number of items.",
 )
 after = click.option(
-    "--after", metavar="CURSOR", help="Continue after this cursor: the `next` of the page before."
+    "--after", metavar="CURSOR", help="Continue after this cursor: the `next` value of the previous page."
 )
 page = combined(limit, after)
 min_importance = click.option(
@@ -161,21 +161,23 @@ session_to_record_in = combined(
     click.option(
         "--session",
         metavar="ID",
-        help="Record in this session (id or key; default: the one open session of the collection).",
+        help="Record in this session (ID or key; default: the collection's one open session).",
     ),
-    click.option("--no-session", is_flag=True, help="Do not record it in a session."),
+    click.option("--no-session", is_flag=True, help="Do not record in a session."),
 )
 top_k = click.option("--top-k", type=int, metavar="N", help="Maximum number of passages.")
 mode = click.option("--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="How to search.")
 embedding_model = click.option(
-    "--embedding-model", metavar="M", help="Another embedding model of the collection."
+    "--embedding-model", metavar="M", help="Another of the collection's embedding models."
 )
-adaptive = click.option("--adaptive", is_flag=True, help="Cut off where the passages stop being relevant.")
+adaptive = click.option(
+    "--adaptive", is_flag=True, help="Cut off the results where passages stop being relevant."
+)
 pool = click.option(
     "--pool",
     type=int,
     metavar="N",
-    help="Adaptive: look at this many of the best passages (default: 100, whatever the top-k was).",
+    help="Adaptive: consider this many of the best passages (default: 100, whatever the top-k).",
 )
 relative = click.option(
     "--relative", type=float, metavar="SHARE", help="Adaptive: cut off below this share of the best score."
@@ -200,7 +202,7 @@ max_tokens = click.option(
 as_of = click.option(
     "--as-of",
     type=click.Choice(["recorded", "now"]),
-    help="Search the collection as it was recorded, or as it is now.",
+    help="Search the collection as it was when recorded, or as it is now.",
 )
 skip_asks = click.option("--skip-asks", is_flag=True, help="Skip ask steps.")
 skip_finds = click.option("--skip-finds", is_flag=True, help="Skip find steps.")
@@ -208,15 +210,17 @@ skip_calls = click.option("--skip-calls", is_flag=True, help="Skip model calls."
 only = click.option(
     "--only",
     metavar="FILTER",
-    help='Only steps that fit, as in the timeline: "tool:Bash status:error". For a tool call, the model call that led to it.',
+    help='Only steps that match this timeline filter, for example "tool:Bash status:error". A tool call selects the model call that led to it.',
 )
-sample = click.option("--sample", type=int, metavar="N", help="At most N of the steps, always the same ones.")
+sample = click.option(
+    "--sample", type=int, metavar="N", help="At most N of the steps, the same ones every time."
+)
 spend_limit = click.option(
     "--spend-limit",
     "spend_limit_usd",
     type=float,
     metavar="USD",
-    help="Make only calls whose expected cost stays within this limit. Needs models whose price is known.",
+    help="Make only calls whose expected cost stays within this limit. Needs models with known prices.",
 )
 diff = click.option(
     "--diff", "with_diff", is_flag=True, help="Show the differences between the answers word by word."
@@ -230,7 +234,9 @@ replay_options = combined(adaptive, top_k, mode, call_options, retrieval_options
 _FILTERS: Final = (
     "q", "named", "agent", "user", "status", "tag", "tool", "kind", "model", "since", "until", "min_cost", "older_than_days",
 )  # fmt: skip
-query = click.option("-q", "--query", "q", metavar="Q", help="Only sessions with this in name, key or text.")
+query = click.option(
+    "-q", "--query", "q", metavar="Q", help="Only sessions with this text in their name, key or content."
+)
 agent = click.option("--agent", metavar="AGENT", help="Only sessions of this agent.")
 user = click.option("--user", metavar="USER", help="Only sessions of this user.")
 tag = click.option("--tag", metavar="TAG", help="Only sessions with this tag.")
@@ -253,7 +259,7 @@ session_filters = combined(
 )
 filter_options = combined(
     session_filters,
-    click.option("--named", metavar="TEXT", help="Only sessions with this in name or key."),
+    click.option("--named", metavar="TEXT", help="Only sessions with this text in their name or key."),
     click.option(
         "--older-than",
         "older_than_days",

@@ -43,7 +43,7 @@ def session_to_record_in(
     If several are open, none is chosen, and standard error names them. Raises `UsageError`.
     """
     if session is not None and no_session:
-        raise click.UsageError("--session and --no-session exclude each other.")
+        raise click.UsageError("Use either --session or --no-session, not both.")
     if session is not None or no_session:
         return session
     keys = _open_sessions(client, collection)

@@ -109,7 +109,7 @@ def confirm(question: str, preview: Iterable[str] = (), *, otherwise: str = "Not
     _write(sys.stderr, visible(f"{question} [y/N] "))
     answer = "" if sys.stdin is None else sys.stdin.buffer.readline().decode("utf-8", "replace")
     if answer.strip().lower() not in ("y", "yes"):
-        raise Failure(f'{otherwise} Answer "yes", or use --yes.')
+        raise Failure(f'{otherwise} Answer "yes" or use --yes.')
 
 
 class Progress:

@@ -60,7 +60,7 @@ class ByName(Reading):
         """
         before, self._current = self._current, None
         if before is not None and not before.has_ended:
-            log.warning("Session %s was still open. It ends because %r starts.", before.key, name)
+            log.warning("Session %s was still open. It ends because %r is starting.", before.key, name)
             before.end()
         self._current = self.session(name, **more)
         return self._current.key

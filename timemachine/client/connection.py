@@ -215,7 +215,7 @@ class Connection:
             )
         if isinstance(why, httpx.TimeoutException):
             return Unreachable(
-                f"{self.url} did not answer within {self._patience:g} s and may still be working. "
+                f"{self.url} did not respond within {self._patience:g} s and may still be working. "
                 "Check the result there before you try again.",
                 code="timeout",
             )
@@ -256,8 +256,8 @@ class Connection:
                 f"{self.url} redirects to {elsewhere}. Set TIMEMACHINE_URL to the final URL."
             )
         if response.is_server_error:
-            return NotUnderstood(f"{self.url} answered {status} without a reason. See the server's log.")
-        return NotUnderstood(f"{self.url} answered {status}, but is not Time Machine. Check TIMEMACHINE_URL.")
+            return NotUnderstood(f"{self.url} returned {status} without a reason. See the server's log.")
+        return NotUnderstood(f"{self.url} returned {status} but is not Time Machine. Check TIMEMACHINE_URL.")
 
 
 class Resource:
@@ -295,7 +295,7 @@ def _not_finite(body: Any, name: str = "a number") -> Iterator[tuple[str, float]
 def segment(text: str, noun: str) -> str:
     """A name or id as one segment of a path. Raises `NotFound` if it has a slash, because no name has one."""
     if "/" in text:
-        raise NotFound(f"There is no {noun} {text[:80]!r}: names and ids have no slash.")
+        raise NotFound(f"There is no {noun} {text[:80]!r}: names and IDs cannot contain a slash.")
     if text.strip(".") == "":  # "." and ".." would change the path
         return text.replace(".", "%2E") or "%20"
     return quote(text, safe="", errors="surrogateescape")
@@ -317,7 +317,7 @@ def _http_client(server: Server, patience: float) -> httpx.Client:
         )
     except (OSError, ValueError) as why:
         raise NoServer(
-            f"Cannot connect to {server.url} ({_reason(why)}). Check the proxy and certificate variables.",
+            f"Cannot connect to {server.url} ({_reason(why)}). Check the proxy and certificate environment variables.",
             code="no_connection",
         ) from why
 

@@ -255,7 +255,7 @@ class _Connection(asyncio.Protocol):
         except h11.RemoteProtocolError as why:
             await self._refuse(why)
         except (h11.LocalProtocolError, ConnectionError) as why:  # e.g. an answer shorter than it said
-            log.debug("A connection ends: %r", why)
+            log.debug("A connection ended: %r", why)
         except Exception:  # one connection must not end the others
             log.exception("A request could not be answered.")
         finally:

@@ -83,7 +83,9 @@ class TimeMachine(ByName):
                 if unreachable
                 else None
             )
-            raise NotRecorded(f"Not everything is delivered: {why or 'the server has not accepted it yet.'}")
+            raise NotRecorded(
+                f"Not everything has been delivered: {why or 'the server has not accepted it yet.'}"
+            )
         return done
 
     def deliver_spooled(self, timeout: float = 60.0) -> bool:
@@ -128,7 +130,7 @@ class TimeMachine(ByName):
         }
         if checkpoint_every and state is None:
             self.refuse(
-                "`checkpoint_every` needs `state`, a function that returns the state. No checkpoints are set."
+                "`checkpoint_every` needs `state`, a function that returns the state. No checkpoints will be set."
             )
         if unknown := set(capture) - CAPTURES:
             self.refuse(f"Cannot capture {sorted(unknown)}. Use 'sys'.")
@@ -220,7 +222,7 @@ class TimeMachine(ByName):
             return key
         if key is not None:
             self.refuse(
-                f"The key {key[:60]!r} is invalid, so another one is used. Keys are 1–200 characters: letters, digits, and . _ : @ -."
+                f"The key {key[:60]!r} is invalid, so a different one is used. Keys are 1–200 characters: letters, digits, and . _ : @ -."
             )
         return f"sess-{secrets.token_hex(8)}"
 

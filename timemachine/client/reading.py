@@ -221,9 +221,7 @@ class Reading(ABC):
             if found or not self._is_session(what):
                 return found
         if step is None:
-            raise TypeError(
-                f"similar_to({_key(what)!r}, step) needs the step, or a text instead of a session"
-            )
+            raise TypeError(f"similar_to({_key(what)!r}, step) needs the step, or text instead of a session")
         self._delivered(what)
         return list(self.client.patterns.similar(f"{_key(what)}:{step}", kind=kind)["items"])
 

@@ -227,7 +227,7 @@ class LeaseKeeper:
             self._extend(tokens)
         except Error as why:
             # the thread must not end: other workers would take the rows and repeat their model calls
-            log.warning("leases could not be extended, trying again: %s", why)
+            log.warning("leases could not be extended; retrying: %s", why)
             connection.close()
 
     def _extend(self, tokens: Sequence[UUID]) -> None:

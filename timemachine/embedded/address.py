@@ -49,7 +49,7 @@ def refuse_taken(address: Address) -> None:
         except OSError as why:
             raise Conflict(
                 f"Port {address.port} on {address.host} is not available ({why.strerror}). "
-                "Set PORT to another one, for example PORT=8001.",
+                "Set PORT to a different one, for example PORT=8001.",
                 code="port_taken",
             ) from why
 

@@ -33,7 +33,7 @@ def only_one(home: Path, url: str) -> Iterator[None]:
             pid, _, owner = os.read(descriptor, 1000).decode().strip().partition(" ")
             raise Conflict(
                 f"Time Machine is already running: process {pid or 'unknown'}, {owner or 'still starting'}. "
-                "`timemachine manage sign_in_link` prints a new sign-in link; Ctrl-C where it runs stops it.",
+                "`timemachine manage sign_in_link` prints a new sign-in link; to stop it, press Ctrl-C where it runs.",
                 code="already_running",
             ) from why
         os.ftruncate(descriptor, 0)

@@ -118,7 +118,7 @@ def _account() -> _Account:
         return _Account(prefix=(), owner=os.getuid(), socket_mode="0700")
     if not shutil.which("setpriv"):
         raise Unavailable(
-            "Postgres does not run as root, and setpriv (package util-linux) is missing. "
+            "Postgres cannot run as root, and setpriv (package util-linux) is missing. "
             "Start Time Machine as an ordinary user, or set DATABASE_URL to your own Postgres.",
             code="no_postgres",
         )
@@ -192,7 +192,7 @@ def _change_owner(data: Path, owner: int) -> None:
     if os.getuid() != 0:
         raise Unavailable(
             f"The data in {data} belongs to another user (id {present}). Start as that user, "
-            "or set TIMEMACHINE_HOME to your own folder.",
+            "or set TIMEMACHINE_HOME to a folder of your own.",
             code="not_our_data",
         )
     for folder, _, files in os.walk(data):

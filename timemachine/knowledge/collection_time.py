@@ -105,7 +105,7 @@ def check_not_in_future(as_of: datetime, present: datetime) -> None:
     """Raise `InvalidInput` for a time further ahead than clocks may differ."""
     if as_of > present + TOLERATED:
         raise InvalidInput(
-            "`as_of` is in the future. Use a past time or `now`.",
+            "`as_of` is in the future. Use a time in the past or `now`.",
             code="not_a_time",
             field="as_of",
         )

@@ -164,7 +164,7 @@ def _store_refusal(lease: _WorkLease, model: EmbeddingModel, frame: Frame, faile
 def _reason(failed: ModelFailed) -> str:
     """Return the status and the server's own message, without our advice for people who ask questions."""
     message = failed.facts.get("provider_error", {}).get("message")
-    return f"it answered {failed.facts['status']}: {message}" if message else failed.message
+    return f"it returned {failed.facts['status']}: {message}" if message else failed.message
 
 
 @transaction.atomic

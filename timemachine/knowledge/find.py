@@ -152,7 +152,7 @@ def check_query(query: Query) -> None:
     _check_thresholds(query)
     if query.embedding_model and query.mode == "lexical":
         raise InvalidInput(
-            "A lexical find uses no embedding model. Omit `embedding_model` or choose another mode.",
+            "A lexical find uses no embedding model. Leave out `embedding_model` or choose another mode.",
             code="invalid_field",
             field="embedding_model",
         )
@@ -164,7 +164,7 @@ def _check_thresholds(query: Query) -> None:
             continue
         if not query.adaptive:
             raise InvalidInput(
-                f"`{name}` is a threshold of an adaptive find. Set `adaptive` or omit it.",
+                f"`{name}` applies only to an adaptive find. Set `adaptive` or leave it out.",
                 code="invalid_field",
                 field=name,
             )

@@ -111,7 +111,7 @@ def read_hit_rows(rows: Sequence[int], question: Question) -> dict[int, HitRow]:
     ) in prepared_statements.fetch_rows(_READ, facts):
         if total_bytes > LARGEST_FINDING:
             raise TooLarge(
-                f"These passages have {total_bytes:,} bytes in total; one find may return {LARGEST_FINDING:,}. Use a smaller "
+                f"These passages have {total_bytes:,} bytes in total; one find can return {LARGEST_FINDING:,}. Use a smaller "
                 "`top_k`.",
                 limit_bytes=LARGEST_FINDING,
             )

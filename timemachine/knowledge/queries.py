@@ -99,7 +99,13 @@ def empty_reason(collection: Collection, at: datetime) -> EmptyReason | None:
         why, message = "no_frames_yet", "The collection has no frames yet. Put some into it."
     elif first.valid_from > at:
         came = written(first.valid_from)
-        why, message = "no_frames_then", f"The collection had no frames then; the first was added at {came}."
+        why, message = (
+            "no_frames_then",
+            f"The collection had no frames at that time; the first was added at {came}.",
+        )
     else:
-        why, message = "no_frames_left", "The collection had no frames then; all earlier ones had ended."
+        why, message = (
+            "no_frames_left",
+            "The collection had no frames at that time; all earlier ones had ended.",
+        )
     return EmptyReason(why=why, message=message, first_frame_at=None if first is None else first.valid_from)

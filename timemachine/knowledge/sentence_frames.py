@@ -40,7 +40,11 @@ class SentenceFrame:
         if self.by == "nearest":
             return "nearest; no frame contains the exact sentence"
         every = self.versions is None or len(self.versions) == self.of_versions
-        return "holds the sentence" if every else f"held the sentence in {versions_text(self.versions or ())}"
+        return (
+            "contains the sentence"
+            if every
+            else f"contained the sentence in {versions_text(self.versions or ())}"
+        )
 
 
 def versions_text(versions: Sequence[int]) -> str:

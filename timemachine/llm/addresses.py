@@ -62,11 +62,11 @@ def read_address(url: str, purpose: Purpose = MODELS) -> ServerAddress:
     host = (parts.hostname or "").rstrip(".")
     wrong = ""
     if not host.isascii():
-        wrong = "the host name has letters other than a to z; write it in its ASCII form, xn--…"
+        wrong = "the host name contains non-ASCII letters; write it in its ASCII form (xn--…)"
     elif parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
         wrong = "it needs https:// and a host name"
     elif "@" in parts.netloc or parts.query or parts.fragment or len(url) > LONGEST_URL:
-        wrong = f"it can have a port and a path, but no user, ? or #, and at most {LONGEST_URL} characters"
+        wrong = f"it can have a port and a path but no user, ? or #, and at most {LONGEST_URL} characters"
     if wrong:
         raise _bad(url, wrong, purpose)
     bracketed = f"[{host}]" if ":" in host else host
@@ -122,7 +122,7 @@ def addresses_of(host: str, port: int) -> tuple[IPAddress, ...]:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as why:
         raise InvalidInput(
-            f"The host {host} cannot be found: {_unfound(why)}", code="bad_address", host=host
+            f"The host {host} was not found: {_unfound(why)}", code="bad_address", host=host
         ) from why
     return tuple(dict.fromkeys(ip_address(str(sockaddr[0]).partition("%")[0]) for *_, sockaddr in found))
 
@@ -131,7 +131,7 @@ def _unfound(why: OSError | UnicodeError) -> str:
     if isinstance(why, socket.gaierror) and why.errno == socket.EAI_AGAIN:
         return "no name server responded; try again later."
     if isinstance(why, socket.gaierror | UnicodeError):
-        return "no name server knows it; check its name."
+        return "it has no DNS record; check the name."
     return f"looking it up failed ({why.strerror}); try again later."
 
 
@@ -165,7 +165,7 @@ def _inside(address: IPAddress) -> tuple[IPAddress, ...]:
 
 def _bad(url: str, why: str, purpose: Purpose) -> InvalidInput:
     return InvalidInput(
-        f"{url[:LONGEST_URL]!r} is not an address of {purpose.what}: {why}. Write it like {purpose.like}.",
+        f"{url[:LONGEST_URL]!r} is not a valid address for {purpose.what}: {why}. Write it like {purpose.like}.",
         code="bad_address",
     )
 

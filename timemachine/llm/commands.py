@@ -45,7 +45,7 @@ def set_key(project_id: UUID, provider: str, key: str, *, default_model: str = "
     name, key, model = _keyed_provider(provider), key.strip(), default_model.strip()
     if not key:
         raise InvalidInput(
-            "The key is empty. Paste the one from the provider.",
+            "The key is empty. Paste the key from the provider.",
             code="bad_server_value",
             field="key",
         )
@@ -141,7 +141,7 @@ def _keyed_provider(provider: str) -> str:
     found = built_in(provider)
     if found.key_variable is None:
         raise InvalidInput(
-            f"{found.label} takes no key. The operator sets its address.", code="no_key_needed"
+            f"{found.label} needs no key. The operator sets its address.", code="no_key_needed"
         )
     return found.provider
 
@@ -154,7 +154,7 @@ def _check_name(name: str) -> None:
         )
     if len(name) > LONGEST_SERVER_NAME or not _SLUG.fullmatch(name):
         raise InvalidInput(
-            f"{name[:LONGEST_SERVER_NAME]!r} cannot name a model server; use at most {LONGEST_SERVER_NAME} lower-case "
+            f"{name[:LONGEST_SERVER_NAME]!r} is not a valid name for a model server; use at most {LONGEST_SERVER_NAME} lower-case "
             f"letters, digits and single hyphens.",
             code="bad_server_name",
         )
@@ -163,7 +163,7 @@ def _check_name(name: str) -> None:
 def _check_plain(text: str, longest: int, what: str) -> None:
     if len(text) > longest or not text.isascii() or any(c.isspace() or not c.isprintable() for c in text):
         raise InvalidInput(
-            f"The {what} must be at most {longest} printable ASCII characters without white space.",
+            f"The {what} must be at most {longest} printable ASCII characters without spaces.",
             code="bad_server_value",
             field=what.replace(" ", "_").lower(),
         )

@@ -18,7 +18,7 @@ def call_slot() -> Iterator[None]:
     """Take one of the slots for asks, judgements and model tests while the block runs. Raises `Unavailable` if all are taken."""
     if not call_slots().acquire(blocking=False):
         raise Unavailable(
-            f"{settings.ASKS_AT_ONCE} model calls are already running, which is the limit. Try again in a few seconds.",
+            f"{settings.ASKS_AT_ONCE} model calls are already running, which is the maximum. Try again in a few seconds.",
             code="too_many_asks",
             retry_after_seconds=TRY_AGAIN_SECONDS,
         )

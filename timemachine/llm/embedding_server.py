@@ -100,7 +100,7 @@ def embeddings(model: str, texts: Sequence[str]) -> list[list[float]]:
 def _vectors(request: ModelRequest, body: Any) -> list[list[float]]:
     rows = part_of(body).get("data")
     if not isinstance(rows, list) or len(rows) != len(request.passages):
-        raise not_understood(request, "it does not have one embedding for each text.")
+        raise not_understood(request, "it does not have exactly one embedding for each text.")
     vectors = [_vector(request, part_of(row).get("embedding")) for row in sorted(rows, key=_index)]
     if len({len(vector) for vector in vectors}) != 1:
         raise not_understood(request, "its embeddings differ in length.")

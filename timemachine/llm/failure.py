@@ -29,7 +29,7 @@ _ADVICE: Mapping[int, str] = {
     404: "Check the model's name and the server's address.",
     413: "Ask with fewer or shorter passages.",
     422: "Change the request, or choose another model.",
-    429: "Wait a while and try again.",
+    429: "Wait a moment and try again.",
 }
 _CONNECTION_ERRORS: Mapping[str, str] = {
     "connection refused": "no server is listening there",
@@ -44,12 +44,12 @@ def error_response(request: ModelRequest, response: Any) -> ModelFailed:
     words = provider_message(response.text, request.connection.api_key)
     words = words or responses.get(status, "no reason given")
     if response.is_redirect:
-        words = "a redirect, which is not followed; use the address that it leads to"
+        words = "a redirect, which is not followed; use the address it points to"
     wait = _seconds(response.headers.get("retry-after"))
     advice = _ADVICE.get(status, "Try again later." if response.is_server_error else "")
     if status == HTTPStatus.TOO_MANY_REQUESTS and wait is not None and wait >= 1:
         advice = f"Wait {wait:.0f} s and try again."
-    message = f"{request.model} answered {status}: {_clean(words, request)}"
+    message = f"{request.model} returned {status}: {_clean(words, request)}"
     facts: Mapping[str, Any] = {} if wait is None else {"retry_after_seconds": wait}
     return ModelFailed(
         f"{message} {advice}".strip(),
@@ -83,7 +83,7 @@ def not_understood(request: ModelRequest, why: str) -> ModelFailed:
     """Return the failure for a response that is not in the provider's format."""
     return ModelFailed(
         f"The answer of {request.model} cannot be read: {_clean(why, request)} It may have been billed. Check that its server "
-        f"speaks this protocol.",
+        f"uses this protocol.",
         code="model_not_understood",
         **_facts(request, status=200, retryable=False),
     )
@@ -93,7 +93,7 @@ def interrupted(request: ModelRequest, why: str) -> ModelFailed:
     """Return the failure for a connection that was lost after the question was sent."""
     return ModelFailed(
         f"The answer of {request.model} was interrupted: {_clean(why, request)} It may have been billed, so it was not retried. "
-        f"Try again when its server works.",
+        f"Try again when its server is working.",
         code="model_interrupted",
         **_facts(request, status=None, retryable=True),
     )
@@ -102,8 +102,8 @@ def interrupted(request: ModelRequest, why: str) -> ModelFailed:
 def too_long(request: ModelRequest) -> ModelFailed:
     """Return the failure for an answer that is too long to record."""
     return ModelFailed(
-        f"The answer of {request.model} is longer than {LONGEST_TEXT:,} characters, so reading it was stopped. It may have been billed. "
-        f"Ask for fewer tokens.",
+        f"The answer of {request.model} is longer than {LONGEST_TEXT:,} characters, so reading stopped. It may have been billed. Request fewer "
+        f"tokens.",
         code="answer_too_long",
         **_facts(request, status=200, retryable=False),
     )
@@ -114,11 +114,11 @@ def cancelled(request: ModelRequest, *, sent: bool) -> Cancelled:
     facts = _facts(request, status=None, retryable=True)
     if sent:
         return Cancelled(
-            f"The call of {request.model} was cancelled before it finished. It may have been billed.",
+            f"The call to {request.model} was cancelled before it finished. It may have been billed.",
             **facts,
         )
     return Cancelled(
-        f"The call of {request.model} was cancelled before anything was sent to its provider, so it cost nothing.",
+        f"The call to {request.model} was cancelled before anything was sent to the provider, so it cost nothing.",
         **facts,
         unsent=True,
     )
@@ -136,7 +136,7 @@ def summary(failed: ModelFailed) -> str:
     status, details = failed.facts.get("status"), failed.facts.get("provider_error", {}).get("message")
     if status is None or not details:
         return failed.message
-    return f"{failed.facts['model']} answered {status}: {_full_stop(str(details))}"
+    return f"{failed.facts['model']} returned {status}: {_full_stop(str(details))}"
 
 
 def provider_message(body: str, key: str | None = None) -> str:
@@ -165,7 +165,7 @@ def _message_in(found: Any) -> str:
 def timed_out(request: ModelRequest) -> ModelFailed:
     """Return the failure for a provider that was silent for too long, or did not finish in time."""
     return ModelFailed(
-        f"{request.model} did not answer within {request.timeout_seconds:g} seconds, or not to the end within "
+        f"{request.model} did not start answering within {request.timeout_seconds:g} seconds, or did not finish within "
         f"{request.whole_seconds:g}. It may have been billed. Try again, or choose a faster model.",
         code="model_timed_out",
         **_facts(request, status=None, retryable=True),
@@ -181,8 +181,8 @@ def connection_lost(request: ModelRequest, details: str) -> ModelFailed:
 def unreachable(request: ModelRequest, details: str) -> ModelFailed:
     """Return the failure for a server that cannot be connected to. `details` is the system's message."""
     failed = ModelFailed(
-        f"{request.model} cannot be reached: {_clean(_explanation(details) or details, request)} Check that its server runs at the configured "
-        f"address, and that this server can connect to it.",
+        f"{request.model} cannot be reached: {_clean(_explanation(details) or details, request)} Check that its server is running at the "
+        f"configured address and that this server can connect to it.",
         code="model_unreachable",
         **_facts(request, status=None, retryable=True),
     )

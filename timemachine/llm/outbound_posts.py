@@ -17,9 +17,7 @@ _SETTING: Final = "EVIDENCE_HOSTS_ALLOWED"
 _PURPOSES: Final = {
     "witness": Purpose(what="a witness", like="https://witness.example.com/add-checkpoint", setting=_SETTING),
     "timestamp": Purpose(what="a timestamp authority", like="https://tsa.example.com/tsr", setting=_SETTING),
-    "alert": Purpose(
-        what="a receiver of alerts", like="https://alerts.example.com/patterns", setting=_SETTING
-    ),
+    "alert": Purpose(what="an alert receiver", like="https://alerts.example.com/patterns", setting=_SETTING),
 }
 
 
@@ -38,7 +36,7 @@ class Answer:
     def refusal(self) -> str:
         """A sentence with the status and the beginning of the body, for a response that is not the expected one."""
         text = self.body[:200].decode("utf-8", "replace").strip()
-        return f"It answered with {self.status}{f': {text}' if text else '.'}"
+        return f"It returned {self.status}{f': {text}' if text else '.'}"
 
 
 def checked_address(kind: str, url: str) -> str:
@@ -64,7 +62,7 @@ def post(url: str, body: bytes, content_type: str) -> Answer:
     except ModelFailed as why:
         if why.code == "address_not_allowed":
             raise Unreachable(
-                f"Its name leads to an address that is not on the public internet; the operator can allow it in {_SETTING}."
+                f"Its host name resolves to an address that is not on the public internet; the operator can allow it in {_SETTING}."
             ) from why
         raise Unreachable(why.message) from why
 

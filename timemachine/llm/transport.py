@@ -102,7 +102,7 @@ class _Bounded(httpx2.SyncByteStream):
             size += len(part)
             if size > LONGEST_ANSWER:
                 raise ModelFailed(
-                    f"The answer is longer than {LONGEST_ANSWER} bytes. Ask for fewer tokens.",
+                    f"The answer is longer than {LONGEST_ANSWER} bytes. Request fewer tokens.",
                     code="answer_too_long",
                     retryable=False,
                 )
@@ -129,7 +129,7 @@ def _watch(request: httpx2.Request) -> None:
 def _bound(response: httpx2.Response) -> None:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise ModelFailed(
-            "The server compresses its responses although the request forbids it. Turn that off.",
+            "The server compresses its responses even though the request forbids it. Turn compression off.",
             retryable=False,
         )
     response.stream = _Bounded(cast("httpx2.SyncByteStream", response.stream))
@@ -150,12 +150,12 @@ def _public_addresses(url: httpx2.URL) -> list[str]:
 def _not_allowed(address: IPAddress) -> ModelFailed:
     if is_never_allowed(address):
         words = (
-            "The name of its server leads to a link-local or metadata address, which is never called. Enter the address of a "
+            "The server's name resolves to a link-local or metadata address, which is never called. Enter the address of a "
             "model server."
         )
     else:
         words = (
-            "The name of its server leads to an address that is not on the public internet. The operator of this "
+            "The server's name resolves to an address that is not on the public internet. The operator of this "
             "server can allow it by listing that host in MODEL_HOSTS_ALLOWED."
         )
     return ModelFailed(words, code="address_not_allowed", retryable=False)

@@ -69,7 +69,7 @@ def _begun(project_id: UUID, name: ModelName, by: str) -> ModelTrial:
     if len(times) >= MOST:
         wait = max(1, round((times[-MOST] + WINDOW - moment).total_seconds()))
         raise TooManyRequests(
-            f"{MOST} models were tested within a minute, and each test may cost money. Wait {wait} s.",
+            f"{MOST} models were tested in the last minute, and each test may cost money. Wait {wait} s.",
             code="too_many_tests",
             retry_after_seconds=wait,
         )

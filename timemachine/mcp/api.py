@@ -11,7 +11,7 @@ from timemachine.core.pure.json_types import JsonObject
 
 _KEY: Final = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 _ADVICE: Final = {
-    "scope_missing": "Reading tools need `read`, writing tools `record`. Ask the user for another key; do not retry.",
+    "scope_missing": "Reading tools need `read`, writing tools `record`. Ask the user for a different key; do not retry.",
     "session_not_found": "recorder_list and search_sessions name the sessions of this project.",
     "not_found": "recorder_list and search_sessions name the sessions of this project.",
     "key_taken": "Choose another `key`, or leave it out.",
@@ -67,9 +67,7 @@ class Api(Protocol):
 def path_of(session: str, *rest: str | int) -> str:
     """Return the path of a session, or of something in it. Raises `Refused` for what is neither a key nor an id."""
     if not _KEY.fullmatch(session) or session in {".", ".."}:
-        raise Refused(
-            f"{session[:60]!r} is neither the key nor the id of a session.", code="session_not_found"
-        )
+        raise Refused(f"{session[:60]!r} is not the key or ID of a session.", code="session_not_found")
     return "/api/sessions/" + "/".join(quote(str(each), safe="") for each in (session, *rest))
 
 

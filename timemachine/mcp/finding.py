@@ -18,7 +18,7 @@ class RecallArguments(Paged):
     """What to recall."""
 
     query: str = Field(
-        description='A question in plain words. Words of time ("last week", "yesterday") narrow the search.'
+        description='A question in plain words. Time expressions ("last week", "yesterday") narrow the search.'
     )
     agent: str | None = Field(default=None, description="Only what this agent recorded.")
     user: str | None = Field(default=None, description="Only sessions of this user.")
@@ -27,7 +27,7 @@ class RecallArguments(Paged):
         default=None, description="Leave out this session (key or id), for example your own."
     )
     significances: list[Significance] = Field(
-        default_factory=list, description="Only steps of these significances."
+        default_factory=list, description="Only steps with one of these significances."
     )
     since: str | None = Field(
         default=None, description="Only steps at or after this time: RFC 3339 or a date."
@@ -104,7 +104,7 @@ class SearchArguments(Paged):
     """What to search for."""
 
     query: str = Field(
-        description='Words that a step must all contain, "…" for a phrase, -word to exclude, `or` between alternatives; identifiers and error codes as they are.'
+        description='Words that a step must contain, all of them; "…" for a phrase, -word to exclude, `or` between alternatives; identifiers and error codes as they are.'
     )
     agent: str | None = Field(default=None, description="Only steps of this agent.")
     kind: Kind | None = Field(default=None, description="Only steps of this kind.")
@@ -256,7 +256,7 @@ FINDING: Final[tuple[Tool[Any], ...]] = (
         name="recall",
         title="Recall earlier sessions",
         description="Ask what earlier sessions of this project found out, in plain words: decisions, causes, solutions, what was tried. "
-        "Use it at the start of a task and before solving a problem that may have come up before. Finds by meaning and words; for "
+        "Use it at the start of a task and before solving a problem that may have come up before. Searches by meaning and keywords; for "
         "exact identifiers use search_sessions. Each result names its session and step, for get_step and get_transcript.",
         arguments=RecallArguments,
         answer=Recalled,
@@ -275,7 +275,7 @@ FINDING: Final[tuple[Tool[Any], ...]] = (
         name="similar_errors",
         title="Find similar errors",
         description="Look up an error message (or a question, or a recorded step) among those that occurred in earlier sessions, with the "
-        "step that solved it. Use it as soon as you meet an error, before debugging.",
+        "step that solved it. Use it as soon as you encounter an error, before debugging.",
         arguments=SimilarArguments,
         answer=Similar,
         run=_similar,

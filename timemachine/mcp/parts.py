@@ -27,7 +27,7 @@ def cut_parts(head: JsonObject, fields: JsonObject, offset: int, limit: int) -> 
     texts = {name: readable(_text(value)) for name, value in fields.items()}
     for name, text in texts.items():
         if offset > len(text):
-            raise Refused(f"`{name}` has {len(text):,} characters; begin before them.")
+            raise Refused(f"`{name}` has {len(text):,} characters; use a smaller `offset`.")
     bare = {**head, "fields": [_part(name, text, offset, offset) for name, text in texts.items()]}
     left = max(limit - size(bare) - _OFFSET * len(texts), 0)
     wanted = [size(text[offset : offset + limit * 3 + 3]) for text in texts.values()]

@@ -65,13 +65,13 @@ class TranscriptArguments(Paged):
 
     session: str = Field(description=SESSION)
     kind: Kind | None = Field(default=None, description="Only steps of this kind.")
-    role: Role | None = Field(default=None, description="Only messages of this role.")
-    significance: Significance | None = Field(default=None, description="Only steps of this significance.")
+    role: Role | None = Field(default=None, description="Only messages with this role.")
+    significance: Significance | None = Field(default=None, description="Only steps with this significance.")
     min_importance: float | None = Field(
         default=None,
         ge=0,
         le=1,
-        description="Only steps of at least this importance; 0.9 leaves decisions, solutions and breakthroughs.",
+        description="Only steps with at least this importance; 0.9 leaves decisions, solutions and breakthroughs.",
     )
 
 
@@ -170,8 +170,8 @@ READING: Final[tuple[Tool[Any], ...]] = (
     Tool(
         name="get_transcript",
         title="Read a session",
-        description="Read the steps of one session in order, as text, page by page. Filters leave only what matters: `min_importance` 0.9 "
-        "for decisions and solutions, `significance`, `kind`, `role`. Long steps are shortened: get_step has them whole.",
+        description="Read the steps of one session in order, as text, page by page. Filters keep only what matters: `min_importance` 0.9 "
+        "for decisions and solutions, `significance`, `kind`, `role`. Long steps are shortened; get_step returns them whole.",
         arguments=TranscriptArguments,
         answer=TranscriptAnswer,
         run=_transcript,

@@ -63,11 +63,11 @@ class StartArguments(Strict):
     name: str = Field(min_length=1, description="What the session is about, for example the task.")
     key: str | None = Field(
         default=None,
-        description="A name for later calls: letters, digits and . _ : @ -. One is made if left out.",
+        description="A name for later calls: letters, digits and . _ : @ -. Generated if left out.",
     )
     agent: str | None = Field(default=None, description="The name of the recording agent.")
     user: str | None = Field(default=None, description="The user for whom the agent works.")
-    tags: list[str] = Field(default_factory=list, description="Words to find it by.")
+    tags: list[str] = Field(default_factory=list, description="Tags to find it by.")
     parent_session: str | None = Field(
         default=None, description="The session that this one continues, as `resume` returns it …"
     )
@@ -93,7 +93,7 @@ class SnapshotArguments(Strict):
     """What was reached."""
 
     description: str = Field(
-        min_length=1, max_length=200, description="What was reached; the name of the checkpoint."
+        min_length=1, max_length=200, description="What was reached; becomes the name of the checkpoint."
     )
     session: str | None = Field(default=None, description=OWN_SESSION)
 
@@ -133,7 +133,7 @@ class ExportArguments(OneSession):
 
     format: Literal["timemachine", "atif", "otlp_json", "zip"] = Field(
         default="timemachine",
-        description="`timemachine` can be imported again; `zip` is what recorders of devduck write.",
+        description="`timemachine` can be imported again; `zip` is the format that devduck recorders write.",
     )
 
 
@@ -211,7 +211,7 @@ RECORDER: Final[tuple[Tool[Any], ...]] = (
     Tool(
         name="recorder_snapshot",
         title="Take a snapshot",
-        description="Set a checkpoint whose state is the conversation that the session has recorded so far. `checkpoint` takes a state that you give instead.",
+        description="Set a checkpoint whose state is the conversation that the session has recorded so far. To supply the state yourself, use `checkpoint`.",
         arguments=SnapshotArguments,
         answer=Recorded,
         run=_snapshot,

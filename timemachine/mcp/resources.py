@@ -47,5 +47,5 @@ def _call_of(uri: str) -> tuple[str, dict[str, Any]]:
             case [session, "steps", step]:
                 return "get_step", {"session": session, "step": step, **query}
     raise Refused(
-        f"There is no resource {uri[:200]!r}. Addresses are {', '.join(each[0] for each in TEMPLATES)}."
+        f"There is no resource {uri[:200]!r}. Resources are {', '.join(each[0] for each in TEMPLATES)}."
     )

@@ -17,5 +17,5 @@ async def call(api: Api, name: str, given: JsonObject) -> JsonObject:
     """Return the answer of a tool. Raises `Refused`."""
     tool = TOOLS.get(name)
     if tool is None:
-        raise Refused(f"There is no tool {name[:80]!r}. There are {', '.join(TOOLS)}.")
+        raise Refused(f"There is no tool {name[:80]!r}. The tools are {', '.join(TOOLS)}.")
     return await tool.call(api, given)

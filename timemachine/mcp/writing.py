@@ -31,7 +31,7 @@ class DecisionArguments(Strict):
         default="decision",
         description="`solution` for what solved a problem, `breakthrough` for a root cause, `hypothesis` for a guess.",
     )
-    tags: list[str] = Field(default_factory=list, description="Words to find it by.")
+    tags: list[str] = Field(default_factory=list, description="Tags to find it by.")
     session: str | None = Field(default=None, description=OWN_SESSION)
 
 

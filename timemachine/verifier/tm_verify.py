@@ -108,11 +108,11 @@ IN_PART = "comparison"  # of which a bundle may be evidence with records left ou
 MOST_RANGES = 20  # of records that are left out, which are named
 OF_REPLAYS = "That a replay shows why the model answered as it did: providers change their models, and the same answer does not prove a cause."
 NOT_PROVEN = (
-    "That the agent did what was recorded: hashes prove that nothing changed since it was sealed, not that what was sent was true.",
-    "That this is the only history: who holds the signing key could seal another one. Compare a bundle that you kept: give it with --older.",
+    "That the agent did what was recorded: hashes prove that nothing changed after it was sealed, not that what was sent was true.",
+    "That this is the only history: anyone who holds the signing key could seal another one. To compare with a bundle that you kept, give it with --older.",
     "That nothing was recorded later: a bundle shows what was sealed up to the time named above.",
-    "That report.html, README.txt and the names in the statement are right: they are signed, but not compared with the records.",
-    "That a time is right: it is the server's clock, unless an independent timestamp is named above.",
+    "That report.html, README.txt and the names in the statement are right: they are signed but not compared with the records.",
+    "That a time is right: it comes from the server's clock, unless an independent timestamp is named above.",
     OF_REPLAYS,
 )
 RESULT_OF_OLDER = {
@@ -134,12 +134,12 @@ ONLY_RECORDS = " AS FAR AS ITS RECORDS GO"  # where something else is wrong
 COUNT_NAMES = {"unfit_fields": "fields that do not match", "withheld": "fields withheld"}
 ONE = re.compile(r"\b(file|signature|record|field|link|proof|line|state)s( that do)?\b")
 OTHER_KEY = (
-    "That key signed some of the content. If it was replaced, KEY REPLACED or the bundle of the project's log names the new key, under the old one's "
+    "That key signed some of the content. If it was replaced, KEY REPLACED or the bundle of the project's log names the new key under the old key's "
     "signature: check that, and ask the person who gave you the fingerprint."
 )
 HOW_THERE = (
-    "That what log/present.jsonl lists exists: only the server states this. Ask for the bundle of each, and give it with --older together "
-    "with this one."
+    "That what log/present.jsonl lists exists: only the server states this. Ask for the bundle of each item, and give it with --older "
+    "together with this one."
 )
 PACKED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # How a zip is written (PKWARE's APPNOTE 6.3): before each file, in the directory, after a streamed file, and at the end.
@@ -570,7 +570,7 @@ class Report:
         else:
             self.more += 1
         if self.more + len(self.problems) >= MOST_COUNTED:
-            raise TooMuch(f"It stopped after {MOST_COUNTED:,} faults. The rest was not checked.")
+            raise TooMuch(f"The check stopped after {MOST_COUNTED:,} faults. The rest was not checked.")
 
     def as_json(self) -> dict[str, Any]:
         """The report as JSON."""
@@ -760,7 +760,7 @@ def _no_number(written: str) -> NoReturn:
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("it has a name twice")
+        raise ValueError("it has a duplicate name")
     return found
 
 
@@ -781,7 +781,7 @@ def digits(written: str) -> int:
 def text(value: Any, form: re.Pattern[str] | None = None) -> str:
     """Check a string, optionally against a pattern. Raises `ValueError`."""
     if type(value) is not str or (form and not form.fullmatch(value)):
-        raise ValueError("this is not a text of the expected form")
+        raise ValueError("this is not text in the expected form")
     return value
 
 
@@ -831,7 +831,7 @@ class Bundle:
         except FileNotFoundError as why:
             raise Unreadable("there is no such file") from why
         except DAMAGE as why:
-            raise Unreadable(f"this is not a zip file that can be read: {why}") from why
+            raise Unreadable(f"this is not a readable zip file: {why}") from why
         self.names = set(self.members)
 
     def lines(self, name: str) -> Iterator[bytes]:
@@ -852,7 +852,7 @@ class Bundle:
                     yield from others[:-1]
                     parts, length = others[-1:], len(others[-1])
         except DAMAGE as why:
-            self.report.problem("file", name, f"It is damaged and cannot be read to its end: {why}.")
+            self.report.problem("file", name, f"It is damaged and cannot be read completely: {why}.")
             self.names.discard(name)
             self.hashes[name] = ""
             return
@@ -916,15 +916,15 @@ class Bundle:
 def _packed_as_ever(members: Sequence[zipfile.ZipInfo], size: int) -> None:
     """Raise `Unreadable` for a ZIP with a compression ratio that the product never produces."""
     if len(members) != len({each.filename for each in members}):
-        raise Unreadable("two files in it have one name")
+        raise Unreadable("two files in it have the same name")
     if any(each.compress_type not in PACKED for each in members):
         raise Unreadable(
-            "a file in it is packed in another way than by deflate, which the product never does"
+            "a file in it is not compressed with deflate, the only method that Time Machine uses"
         )
     inflated = sum(each.file_size for each in members)
     if inflated > ALLOWED_INFLATED + MOST_INFLATED * size:
         raise Unreadable(
-            f"its {size:,} bytes unpack to {inflated:,}, which is more than is ever packed so tightly"
+            f"its {size:,} bytes unpack to {inflated:,}, which is an impossible compression ratio"
         )
 
 
@@ -961,7 +961,7 @@ class Layout:
             says = f"{begin - at} bytes precede it, {NOBODY_S}."
             self.report.problem("zip", name, says)
         elif begin < at:
-            self.report.problem("zip", name, "It begins where another file has not ended.")
+            self.report.problem("zip", name, "It begins before another file has ended.")
 
     def _repeated_fields(self, each: zipfile.ZipInfo) -> tuple[Any, ...]:
         """The fields of the next directory entry that the file's header repeats."""
@@ -993,7 +993,7 @@ class Layout:
         small = (expected[0], IN_64, IN_64) if extra else expected
         large = struct.pack("<2H2Q", ZIP_64, 16, *expected[:0:-1]) if extra else b""
         if (*head[:9], name, extra) != (b"PK\x03\x04", *repeated[:-1], *small, repeated[-1], large):
-            says = "Its header does not match the directory of the zip."
+            says = "Its header does not match the zip directory."
             self.report.problem("zip", each.filename, says)
         end = begin + each.compress_size
         return begin, end + (self._described(end, sizes) if streamed else 0)
@@ -1056,15 +1056,17 @@ def opened(
         return None
     if kind != wanted_type:
         report.problem(
-            "signature", where, f"A document of the type {kind!r} is signed here, not {wanted_type!r}."
+            "signature", where, f"A document of type {kind!r} is signed here, not {wanted_type!r}."
         )
     elif key not in keys:
         report.problem("signature", where, f"It is signed by the key {key}, which is not in the bundle.")
     elif not is_signature(keys[key], encoded, raw):
-        report.problem("signature", where, "The signature is not valid: it, or what it signs, was changed.")
+        report.problem(
+            "signature", where, "The signature is invalid: the signature or what it signs was changed."
+        )
         report.forged += 1
         if report.forged >= MOST_FORGED:
-            raise TooMuch(f"It stopped after {MOST_FORGED:,} signatures that are not valid.")
+            raise TooMuch(f"It stopped after {MOST_FORGED:,} invalid signatures.")
     else:
         report.checked["signatures"] += 1
         report.signers.setdefault(key, where)
@@ -1110,7 +1112,7 @@ def _verified(path: str, wanted_key: str | None) -> BundleContent:
         found.report.stopped = str(why)
     # Whatever was done to a file: what ends the check is a fault, and never a traceback.
     except Exception as why:  # noqa: BLE001
-        says = f"Something in it has a form that ends the check ({type(why).__name__}); what follows was not read."
+        says = f"The check cannot read part of it ({type(why).__name__}); the rest was not read."
         found.report.problem("malformed", path, says)
     finally:
         for helper in helpers:
@@ -1191,12 +1193,12 @@ def _compare(older: BundleContent, newer: BundleContent, path: str, older_path: 
     runs = _runs(older, newer, path, older_path)
     if runs is None and older.report.subject != report.subject and report.logs == [older.report.subject]:
         raise Unreadable(
-            f"{older_path}, which was given with --older, is the log that it is in: give the log first, and {path} with --older"
+            f"{older_path}, which was given with --older, is the log that contains it: give the log first and {path} with --older"
         )
     if runs is None and older.report.subject != report.subject:
         raise Unreadable(
             f"it is of {report.subject}, and {older_path}, which was given with --older, of {older.report.subject}: "
-            f"compare two of the same"
+            f"compare two bundles of the same subject"
         )
     if runs is not None:
         in_log = _in_its_log(older.trees[older.report.subject or ""], runs, report)
@@ -1204,7 +1206,7 @@ def _compare(older: BundleContent, newer: BundleContent, path: str, older_path: 
         return
     if report.subject not in same:
         report.not_checked.append(
-            "Whether the older one is its beginning: one of the two was not read to its end."
+            "Whether the older one is its beginning: one of the two was not read completely."
         )
         report.older = Begin(older.report.subject, older.report.key, None)
         return
@@ -1212,7 +1214,7 @@ def _compare(older: BundleContent, newer: BundleContent, path: str, older_path: 
     if before.size > now.size and _moment(before.at) > _moment(now.at):
         raise Unreadable(
             f"it was signed at {now.at} with {now.size:,}, and {older_path}, which was given with --older, later, at {before.at}, "
-            f"with {before.size:,}: give them the other way round. If {path} was made after {older_path}, its subject was reset "
+            f"with {before.size:,}: swap the two. If {path} was made after {older_path}, its subject was reset "
             f"to an earlier state."
         )
     _compare_trees(older, newer, same, (path, older_path))
@@ -1241,9 +1243,7 @@ def _of_the_older(older: Report, report: Report) -> None:
     for each in older.problems:
         report.problem(each["code"], f"older bundle: {each['where']}", each["says"])
     if older.key not in {None, report.key}:
-        says = (
-            f"Whose key signed the older bundle: compare {older.key} with the fingerprint that you had then."
-        )
+        says = f"Whose key signed the older bundle: compare {older.key} with the fingerprint that you received then."
         report.not_checked.append(says)
 
 
@@ -1256,7 +1256,7 @@ def _compare_with_log(older: BundleContent, newer: BundleContent, path: str, old
     held = [_stands(each, log, made, (path, older_path), report) for each in entered if log]
     holds = False if False in held else None if None in held or not held or older.report.failed else True
     if holds is None:
-        says = "Whether all that the older one shows of the log is in this one: it was compared in part."
+        says = "Whether this one contains everything that the older one shows of the log: it was only partly compared."
         report.not_checked.append(says)
     report.older = Begin(older.report.subject, older.report.key, holds, in_log=True)
 
@@ -1269,7 +1269,7 @@ def _stands(
     if here is None and _moment(each.state.at) > _moment(log.at):
         raise Unreadable(
             f"it was signed at {log.at} with {log.size:,} entries, and {paths[1]}, which was given with --older, shows entry {each.entry:,}, at "
-            f"{each.state.at}: ask for the log again. If {paths[0]} was made after {paths[1]}, the log was reset to an earlier state."
+            f"{each.state.at}: request the log again. If {paths[0]} was made after {paths[1]}, the log was reset to an earlier state."
         )
     if here != each.leaf:
         there = "nothing" if here is None else "something else"
@@ -1294,7 +1294,7 @@ def _runs(older: BundleContent, newer: BundleContent, path: str, older_path: str
     if before.run.generation > now.run.generation:
         raise Unreadable(
             f"it is of run {now.run.generation} of the {now.run.of} {now.run.id}, and {older_path}, which was given with --older, of run "
-            f"{before.run.generation}, which came after it: give them the other way round. If {path} was made after {older_path}, it was reset."
+            f"{before.run.generation}, which came after it: swap the two. If {path} was made after {older_path}, it was reset."
         )
     return before.run, now.run
 
@@ -1351,7 +1351,7 @@ def _made_before(older: Leaves, newer: Leaves, path: str, older_path: str, repor
         if back := sorted(name for name in here if (index, name) in older.disclosure.erased):
             raise Unreadable(
                 f"it discloses {newer.name} {index} {back[0]}, which was erased permanently according to the log of {older_path}, which was given with "
-                f"--older: give them the other way round. If {path} was made after {older_path}, what was erased is back."
+                f"--older: swap the two. If {path} was made after {older_path}, what was erased is back."
             )
         count += len(here)
     if count:
@@ -1390,11 +1390,11 @@ def _begins(older: Leaves, newer: Leaves, report: Report) -> bool | None:
             return False
     if newer.complete and older.size > newer.size and newer.disclosure.withholds:  # a link may show a part
         report.checked["compared"] += len(both)
-        says = f"What came after {newer.name} {newer.size - 1}: this one shows only the first {newer.size}, and the older one goes on to {older.size}."
+        says = f"What came after {newer.name} {newer.size - 1}: this one shows only the first {newer.size}, and the older one continues to {older.size}."
         report.not_checked.append(says)
         return None
     if newer.complete and older.size > newer.size:
-        says = f"It is missing: the older bundle goes on to {older.size}. Records were removed, or the two files are the other way round."
+        says = f"It is missing: the older bundle continues to {older.size}. Records were removed, or the two files were swapped."
         report.problem("rewritten", f"{newer.name} {newer.size}", says)
         return False
     report.checked["compared"] += len(both)
@@ -1432,15 +1432,15 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
             each._replace(about=_about(predicate, each)) if each.of == SESSION else each for each in trees
         ]
         if len({tree.path for tree in trees} | ({log.path} if log else set())) != len(trees) + bool(log):
-            raise ValueError("two trees are in one folder")
+            raise ValueError("two trees are in the same folder")
         report.subject = text(subject["name"])
         wrong = root != first.root or report.subject != first.origin
     except WRONG_FORM as why:
-        raise Unreadable("its statement does not have the form that this program knows") from why
+        raise Unreadable("its statement does not have the form that this program expects") from why
     if form != FORMAT:
         raise Unreadable(f"its format is {form!r}, and this program knows {FORMAT!r}")
     if wrong:
-        report.problem("statement", STATEMENT, "Its subject is not the first of its trees.")
+        report.problem("statement", STATEMENT, "Its subject is not its first tree.")
     return Stated(trees, log, files)
 
 
@@ -1449,12 +1449,12 @@ def _signed_by(key: str | None, wanted_key: str | None, keys: Mapping[str, bytes
     report.key, report.is_key_known = key, key is not None and key == wanted_key
     if key and wanted_key is None:
         says = (
-            f"Whose key signed it: anyone can sign a bundle with a key of their own. Compare {key} with the fingerprint that you got "
-            "from another source, or give that one with --key."
+            f"Whose key signed it: anyone can sign a bundle with a key of their own. Compare {key} with a fingerprint that you received "
+            "from another source, or give that fingerprint with --key."
         )
         report.not_checked.append(says)
     elif key and key != wanted_key:
-        says = f"It is signed by the key {key}, and not by {wanted_key}."
+        says = f"It is signed by the key {key}, not by {wanted_key}."
         report.problem("key", STATEMENT, f"{says} {OTHER_KEY}" if wanted_key in keys else says)
 
 
@@ -1529,10 +1529,12 @@ def _files(bundle: Bundle, stated: Mapping[str, str], report: Report) -> None:
     for name in sorted(here | set(stated)):
         if not FILE_NAME.fullmatch(name):
             report.problem(
-                "file", name, "The product writes no file of that name: it could be unpacked elsewhere."
+                "file",
+                name,
+                "Time Machine never writes a file with this name: it could be unpacked outside the folder.",
             )
         elif name not in here:
-            report.problem("file", name, "The statement names this file, and it is not in the bundle.")
+            report.problem("file", name, "The statement names this file, but it is not in the bundle.")
         elif name not in stated:
             report.problem("file", name, "The statement does not name this file: it was added.")
         elif (found := bundle.hash(name)) != stated[name]:
@@ -1670,7 +1672,7 @@ def _misplaced(tree: Tree, order: Sequence[int], ordered: set[int], report: Repo
             )
         elif index in placed:
             damaged.add(index)
-            report.problem("order", where, f"{line} has it again: it was doubled.")
+            report.problem("order", where, f"{line} repeats it: it was duplicated.")
         else:
             report.problem("order", where, f"It follows record {before}: it was moved.")
     return damaged
@@ -1699,11 +1701,11 @@ def _chained(tree: Tree, lines: Lines, last: State | None, report: Report) -> se
         after = lines.unlinked.get(index + 1)
         if index == 0 or line.leaf == (after.prev if after else ends):
             changed.add(index)
-            says = "It was changed: it does not name the predecessor with which it was sealed."
+            says = "It was changed: it does not name the record that preceded it when it was sealed."
             report.problem("chain", f"{tree.path} record {index}", says)
         elif index - 1 not in lines.damaged:
             changed.add(index - 1)
-            says = f"It was changed: record {index} was sealed after another one."
+            says = f"It was changed: record {index} was sealed after a different record."
             report.problem("chain", f"{tree.path} record {index - 1}", says)
     return changed
 
@@ -1727,7 +1729,7 @@ def _states(
         )
         return None
     if (last.size, last.root.hex()) != (tree.size, tree.root):
-        report.problem("checkpoint", last.where, "It is not the one that the statement names.")
+        report.problem("checkpoint", last.where, "It is not the checkpoint that the statement names.")
     _stated_values(tree, stated, report)
     if tree.complete:
         _whole(tree, stated, last, lines.found, damaged, report)
@@ -1787,7 +1789,7 @@ def _left_out(tree: Tree, records: Mapping[int, Sealed], report: Report, *, is_s
         tree.size if tree.complete else len(records)
     )  # missing records of a complete tree are reported with its state
     if there < LEAST or (not tree.complete and 0 not in records):
-        says = f"It has no content of the {tree.of}: record 0 and at least one more are needed."
+        says = f"It has no content from the {tree.of}: record 0 and at least one more record are needed."
         report.problem("missing", f"{tree.path} records", says)
     if tree.complete or not is_subject:
         return
@@ -1807,7 +1809,7 @@ def _ranges(records: Iterable[int], size: int) -> str:
             found.append(str(begin) if begin == index - 1 else f"{begin}–{index - 1}")
         begin = index + 1
     more = [f"and {len(found) - MOST_RANGES:,} more ranges"] if len(found) > MOST_RANGES else []
-    return ", ".join([*found[:MOST_RANGES], *more]) or "none, but it claims to be a part"
+    return ", ".join([*found[:MOST_RANGES], *more]) or "none, but it claims to be partial"
 
 
 def _state(line: bytes, where: str, keys: Mapping[str, bytes], report: Report) -> State | None:
@@ -1845,7 +1847,9 @@ def _whole(
         if made.get(state.size) == state.root:
             report.checked["proofs"] += 1
         elif 0 < state.size in made and in_order[state.size - 1].hex() != state.last:
-            says = f"It was changed: the signed checkpoint of {state.size} records ends with another one."
+            says = (
+                f"It was changed: the signed checkpoint of {state.size} records ends with a different record."
+            )
             report.problem("chain", f"{tree.path} record {state.size - 1}", says)
         elif state.size in made:
             says = f"The tree over the records does not have the root that was signed for {state.size}."
@@ -1881,14 +1885,14 @@ def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], rep
     """Check that the checkpoint is in the project's log."""
     found, where = bundle.document(f"{tree.path}/log.json"), f"{tree.path} log entry"
     if found is None:
-        report.problem("log", where, "Nothing shows that this seal was entered into the project's log.")
+        report.problem("log", where, "Nothing shows that this seal was entered in the project's log.")
         return
     try:
         line, index, steps = found["entry"].encode(), whole(found["index"]), hashes(found["path"])
         signed, entry = found["checkpoint"], parsed(line)
         about = (entry["of"], entry["id"], entry["generation"], entry["size"], entry["root"])
     except WRONG_FORM:
-        report.problem("log", where, "This is not an entry of a log.")
+        report.problem("log", where, "This is not a log entry.")
         return
     signature = opened(signed, CHECKPOINT_TYPE, keys, report, where)
     state = parsed_state(signature[0], where) if signature else None
@@ -1897,7 +1901,7 @@ def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], rep
     if about != (tree.of, tree.id, tree.generation, last.size, last.root.hex()):
         report.problem("log", where, "The entry is about something else.")
     elif state.origin != tree.log:
-        report.problem("log", where, f"It is in {state.origin}, and not in {tree.log}.")
+        report.problem("log", where, f"It is in {state.origin}, not in {tree.log}.")
     elif root_by_path(leaf_hash(line), index, state.size, steps) != state.root:
         report.problem("log", where, "The entry is not in the log that was signed.")
     else:
@@ -1917,14 +1921,14 @@ def _tombstones(
     signature = opened(found.get("checkpoint"), CHECKPOINT_TYPE, keys, report, where)
     state = parsed_state(signature[0], where) if signature else None
     if state and state.origin != tree.log:
-        report.problem("tombstone", where, f"They are in {state.origin}, and not in {tree.log}.")
+        report.problem("tombstone", where, f"They are in {state.origin}, not in {tree.log}.")
         return named
     for each in entries if state and isinstance(entries, list) else ():
         try:
             line, index = each["entry"].encode(), whole(each["index"])
             steps, tombstone = hashes(each["path"]), tombstone_of(index, parsed(line))
         except WRONG_FORM:
-            report.problem("tombstone", where, "This is not an entry of a log.")
+            report.problem("tombstone", where, "This is not a log entry.")
             continue
         if (tombstone.of, tombstone.id) != (tree.of, tree.id) or tombstone.records is None:
             report.problem("tombstone", f"{where} {index}", "The entry is about something else.")
@@ -2017,7 +2021,7 @@ def _replacements(bundle: Bundle, stated: Stated, keys: Mapping[str, bytes], rep
     found = bundle.document(REPLACED)
     for each in found if stated.trees and isinstance(found, list) else ():
         if not isinstance(each, dict):
-            report.problem("key", REPLACED, "This is not an entry of a log.")
+            report.problem("key", REPLACED, "This is not a log entry.")
             continue
         for index, entry, signed_by in _proven(each, stated.trees[0].log, keys, report, REPLACED):
             try:
@@ -2049,14 +2053,14 @@ def _proven(
     signature = opened(found.get("checkpoint"), CHECKPOINT_TYPE, keys, report, where)
     state = parsed_state(signature[0], where) if signature else None
     if state and state.origin != log:
-        report.problem("log", where, f"They are in {state.origin}, and not in {log}.")
+        report.problem("log", where, f"They are in {state.origin}, not in {log}.")
         return
     for each in entries if state and isinstance(entries, list) else ():
         try:
             line, index, steps = each["entry"].encode(), whole(each["index"]), hashes(each["path"])
             entry = parsed(line)
         except WRONG_FORM:
-            report.problem("log", where, "This is not an entry of a log.")
+            report.problem("log", where, "This is not a log entry.")
             continue
         if state is None or root_by_path(leaf_hash(line), index, state.size, steps) != state.root:
             report.problem("log", f"{where} {index}", "The entry is not in the log that was signed.")
@@ -2216,11 +2220,13 @@ def _witnessed(bundle: Bundle, log: Log, leaves: Sequence[bytes], report: Report
     made = roots(leaves, [state.size for state in taken])
     for state, (url, cosigned) in taken.items():
         if (state.origin, state.root) != (log.origin, made.get(state.size)):
-            report.problem("witness", state.where, "A witness received another history than this one.")
+            report.problem("witness", state.where, "A witness received a different history.")
             continue
         report.checked["witnessed"] += 1
-        answer = "its key tells whether it cosigned them" if cosigned else "it gave no cosignature"
-        last = f"Whether {url} took the first {state.size} entries: ask it; {answer} (log/witnessed.jsonl)."
+        answer = "its key shows whether it cosigned them" if cosigned else "it gave no cosignature"
+        last = (
+            f"Whether {url} received the first {state.size} entries: ask it; {answer} (log/witnessed.jsonl)."
+        )
     if report.checked["witnessed"]:
         report.not_checked.append(last)
 
@@ -2269,7 +2275,7 @@ def _stamp(bundle: Bundle, entries: int, name: str, state: str, report: Report) 
         algorithm, imprint, at = timestamp(answer)
     except Indefinite:
         report.not_checked.append(
-            f"{name}: it has elements of indefinite length (BER), which this program does not read; OpenSSL does: "
+            f"{name}: it has elements of indefinite length (BER), which this program cannot read. OpenSSL can: "
             f"openssl ts -verify -in {name} -data {state} -CAfile AUTHORITY.pem"
         )
         return
@@ -2381,7 +2387,7 @@ def _access_lines(bundle: Bundle, log: Log, report: Report) -> dict[str, list[st
             continue
         hashes = there.setdefault(chain, [])
         if (sequence, previous) != (len(hashes) + 1, hashes[-1] if hashes else NO_RECORD):
-            says = "It does not follow the line before it: one was changed, inserted or left out."
+            says = "It does not follow the previous line: a line was changed, inserted or left out."
             report.problem("access", f"access log of {chain} line {sequence}", says)
         hashes.append(sha256(line).hex())
         report.checked["access_lines"] += 1
@@ -2398,7 +2404,7 @@ def _present(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -
         if name not in there:
             report.problem("dropped", where, "It was sealed and never erased, but no longer exists.")
         elif there[name] != state:
-            says = f"It was sealed with {state[0]} records under another root than now."
+            says = f"It was sealed with {state[0]} records under a different root than now."
             report.problem("changed", where, says)
         else:
             report.checked["sealed"] += 1
@@ -2426,13 +2432,13 @@ def _sealed_by(log: Log, lines: Sequence[bytes], report: Report) -> dict[Name, t
                 continue
             state = (0, "") if kind == "erased" else (whole(entry["size"]), text(entry["root"]))
         except WRONG_FORM:
-            report.problem("log", where, "This is not an entry of a log.")
+            report.problem("log", where, "This is not a log entry.")
             continue
         if kind == "erased":
             sealed.pop(name, None)
         elif known.setdefault((name, state[0]), state[1]) != state[1]:
             report.problem(
-                "changed", where, f"The same {state[0]} records were sealed earlier under another root."
+                "changed", where, f"The same {state[0]} records were sealed earlier under a different root."
             )
         else:
             sealed[name] = max(sealed.get(name, state), state)
@@ -2483,7 +2489,7 @@ def _disclosed(
             disclosed.of_some.setdefault(index, set()).update(right)
     if len(disclosed.doubtful) >= MOST_COUNTED:
         raise TooMuch(
-            f"It stopped after {MOST_COUNTED:,} lines of {name} that are not in the form that the product writes."
+            f"It stopped after {MOST_COUNTED:,} lines of {name} that are not in the form that Time Machine writes."
         )
     unclear = unclear or bundle.hashes.get(name) == ""
     return _parted(_undisclosed_fields(records, disclosed), named, known if unclear else records)
@@ -2590,7 +2596,7 @@ def _committed(each: Any) -> tuple[str, str]:
     else:
         salt, content, payload = each
         if content is not None or not SHA256.fullmatch(payload):
-            raise ValueError("it has both a text and a payload, or the name of no payload")
+            raise ValueError("it has both a text and a payload, or an invalid payload name")
         digest = bytes.fromhex(payload)
     return hashlib.sha256(COMMITMENT_TAG + bytes.fromhex(salt) + digest).hexdigest(), payload
 
@@ -2761,7 +2767,7 @@ def _links(
             for name, leaf in PAIR.findall(record.links):
                 step = _linked(where, name.decode(), known.get(leaf), repeats, report)
                 if _is_step(tree, index) and 0 <= step <= before:
-                    says = f"It repeats record {step} of the session after record {before}: its link or its place is wrong."
+                    says = f"It repeats record {step} of the session after record {before}: its link or its position is wrong."
                     report.problem("link", where, says)
                 before = max(before, step)
         if silent:
@@ -2835,7 +2841,7 @@ def _continuation(
     """Report what a branch continues, and check that it has the results that it says it got from the record or from a person."""
     origin, steps = _disclosed_steps(bundle, tree, records, disclosure)
     if origin is None:
-        report.not_checked.append(f"What the session {tree.id} continues: it is not disclosed.")
+        report.not_checked.append(f"What the session {tree.id} continues: this is not disclosed.")
         return
     copies = {index for index, each in records.items() if f'"{COPIED}":'.encode() in each.fields}
     recorded = {step.turn: index for index, step in steps.items() if step.turn and index in copies}
@@ -2848,7 +2854,7 @@ def _continuation(
     hidden = bool(disclosure.erased or disclosure.stated or len(steps) < len(records) - 1)
     report.continuations.append(Continuation(tree.id, *origin, ended, *found, not hidden))
     if ending is not None and hidden:
-        says = f"Which results of tools in the session {tree.id} are from the record: not all of its steps disclose their words."
+        says = f"Which results of tools in the session {tree.id} are from the record: not all of its steps disclose their text."
         report.not_checked.append(says)
     elif ending is not None:
         for name, whose, number in (
@@ -2903,7 +2909,7 @@ def _report_lines(report: Report) -> Iterator[str]:
     yield from (f"KEY REPLACED (log entry {each.entry}) {each}" for each in report.replaced)
     yield from (f"TIMESTAMP {each}" for each in report.dated[:MOST_DATED])
     if len(report.dated) > MOST_DATED:
-        yield f"and {len(report.dated) - MOST_DATED:,} earlier timestamps; --json has all"
+        yield f"and {len(report.dated) - MOST_DATED:,} earlier timestamps; --json lists all"
     yield from _older(report)
     counts = [
         _counted(count, COUNT_NAMES.get(name, name.replace("_", " ")))
@@ -2914,7 +2920,7 @@ def _report_lines(report: Report) -> Iterator[str]:
     yield from _erased(report.erasures)
     yield from (f"NO LONGER DISCLOSED: {where} ({why})" for where, why in report.missing[:MOST_ERASURES])
     if len(report.missing) > MOST_ERASURES:
-        yield f"and {len(report.missing) - MOST_ERASURES:,} more fields that the older one disclosed; --json has all"
+        yield f"and {len(report.missing) - MOST_ERASURES:,} more fields that the older one disclosed; --json lists all"
     for each in report.problems:
         yield f"FAULT ({each['code']}) {each['where']}: {each['says']}"
     if report.more:
@@ -2938,7 +2944,7 @@ def _signed_by_others(report: Report) -> Iterator[str]:
     for shown in report.shown:
         if report.key and shown.signed_by not in {None, report.key}:
             whose = "the log" if shown.of == "log" else f"{shown.of} {shown.id}"
-            yield f"{whose}: its seal is signed by {shown.signed_by}, another key than the bundle's"
+            yield f"{whose}: its seal is signed by {shown.signed_by}, not by the bundle's key"
 
 
 def _older(report: Report) -> Iterator[str]:
@@ -2955,7 +2961,7 @@ def _erased(erasures: Sequence[Tombstone]) -> Iterator[str]:
     for each in erasures[:MOST_ERASURES]:
         yield f"ERASED (log entry {each.entry}) {each}"
     if len(erasures) > MOST_ERASURES:
-        yield f"and {len(erasures) - MOST_ERASURES:,} more erasures; --json has all"
+        yield f"and {len(erasures) - MOST_ERASURES:,} more erasures; --json lists all"
 
 
 class Command(argparse.ArgumentParser):
@@ -2967,11 +2973,11 @@ class Command(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Verify the bundle of the command line and return the exit code."""
-    parser = Command(prog="tm_verify.py", description="Check an evidence bundle of Time Machine.")
+    parser = Command(prog="tm_verify.py", description="Check a Time Machine evidence bundle.")
     parser.add_argument("bundle", help="the zip file")
-    key_help = "the key that must have signed it; get its fingerprint from another source than the bundle"
+    key_help = "the key that must have signed it; get its fingerprint from a source other than the bundle"
     parser.add_argument("--key", metavar="ed25519:FINGERPRINT", help=key_help)
-    older_help = "an older bundle of the same subject: is it the beginning of this one? With a log, any bundle of its project: is it in the log?"
+    older_help = "an older bundle of the same subject, to check that this one continues it; with a log, any bundle from its project, to check that the log contains it"
     parser.add_argument("--older", metavar="OLDER.zip", help=older_help)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--told", help=argparse.SUPPRESS)  # used when this program starts itself as a helper
@@ -2981,7 +2987,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.told is not None:
         return _help(given.bundle, given.told, given.turn)
     if given.key is not None and not is_fingerprint(given.key):
-        parser.error("--key has the form ed25519: and 64 digits of 0-9 and a-f")
+        parser.error("--key must be ed25519: followed by 64 hexadecimal digits (0-9, a-f)")
     try:
         report = verify(given.bundle, given.key, given.older)
     except Unreadable as why:

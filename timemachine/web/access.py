@@ -106,7 +106,7 @@ def switch_project(request: HttpRequest, project_id: str) -> Project:
         if str(membership.project.pk) == project_id:
             request.session[_PROJECT] = project_id
             return membership.project
-    raise NotFound("You have no such project.", code="no_such_project")
+    raise NotFound("There is no such project, or you are not a member of it.", code="no_such_project")
 
 
 def address_of(request: HttpRequest) -> str | None:
@@ -150,7 +150,7 @@ def _of(request: HttpRequest) -> Access:
     memberships = tuple(queries.memberships_of(user))
     if not memberships:
         raise NotAllowed(
-            "You are signed in, but not a member of any project. Ask an administrator to invite you.",
+            "You are signed in but are not a member of any project. Ask an administrator to invite you.",
             code="no_project",
         )
     chosen = request.session.get(_PROJECT)

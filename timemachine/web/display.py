@@ -270,7 +270,7 @@ def session_steps(session: Any, copied: Mapping[UUID, int], noun: str = "") -> s
     if not number:
         return words
     return format_html(
-        '{} <span class="quiet copies" title="Copied from another session or file, and in no total">{} copied</span>',
+        '{} <span class="quiet copies" title="Copied from another session or file; not included in totals">{} copied</span>',
         words,
         f"{number:,}",
     )

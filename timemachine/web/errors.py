@@ -25,7 +25,7 @@ _SEVERAL = frozenset({"run", "session"})
 """Query parameters that can occur more than once: runs and sessions to compare."""
 _TRANSCRIPT_LISTS = frozenset({"significance", "role", "kind", "tag"})
 """Query parameters of a transcript that can occur more than once."""
-_ONLY_SENT = "This URL only accepts form submissions. Go back to the page with the form."
+_ONLY_SENT = "This URL accepts only form submissions. Go back to the page with the form."
 _ONLY_READ = "This URL accepts no form submissions. Go back, reload the page and try again."
 TITLES = {
     400: "Invalid request",
@@ -132,7 +132,7 @@ def database_unavailable(request: HttpRequest, error: BaseException) -> HttpResp
     facts = {
         "status": 503,
         "title": "Not available",
-        "message": "The database is not available. Reload the page in a moment. Nothing was saved partially.",
+        "message": "The database is not available. Reload the page in a moment. Nothing was partially saved.",
         "project": None,
         "messages": (),
     }
@@ -174,7 +174,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # no
 def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Return the page for a form whose CSRF token is missing or stale."""
     log.info("a form was refused: %s", reason)
-    return error_page(request, 403, "This form has expired. Go back, reload the page and send it again.")
+    return error_page(request, 403, "This form has expired. Go back, reload the page and submit it again.")
 
 
 def broken(request: HttpRequest) -> HttpResponse:
@@ -183,7 +183,7 @@ def broken(request: HttpRequest) -> HttpResponse:
     if error is not None and is_unavailable(error):
         return database_unavailable(request, error)
     return error_page(
-        request, 500, "Internal error. Details are in the server's log. Nothing was saved partially."
+        request, 500, "Internal error. Details are in the server's log. Nothing was partially saved."
     )
 
 

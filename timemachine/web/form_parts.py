@@ -181,7 +181,7 @@ class ModelFields(forms.Form):
         """Offer these models instead of the recorded one. If none was recorded, one must be chosen, except for an estimate."""
         if recorded:
             self.offer_models(
-                choices, f"Leave it empty for the recorded model: {with_problem(recorded, choices)}"
+                choices, f"Leave empty to use the recorded model: {with_problem(recorded, choices)}"
             )
             return
         self.offer_models(choices, "The model of this step was not recorded.")
@@ -231,9 +231,9 @@ def url_field(label: str, help_text: str) -> forms.CharField:
 
 def top_k_field(largest: int) -> forms.IntegerField:
     """Return a field for a whole number from 1 to `largest`."""
-    wrong = f"Top k must be a whole number from 1 to {largest:,}."
+    wrong = f"Top-k must be a whole number from 1 to {largest:,}."
     return forms.IntegerField(
-        label="Top k",
+        label="Top-k",
         min_value=1,
         max_value=largest,
         initial=DEFAULT_TOP_K,

@@ -32,7 +32,7 @@ _CHOICES: Final = [
     (SEARCH, "Search again"),
 ]
 _ABOUT: Final[Mapping[str, str]] = {
-    VERIFY: "An audit: checks that every frozen passage and request is still what was recorded. No model is called.",
+    VERIFY: "An audit: checks that every frozen passage and request still matches the recording. No model is called.",
     ASK: "An audit: sends exactly what was recorded to a model you choose, and shows what its answers change.",
     SEARCH: "Searches again with other settings and shows which passages come, go and move. The model is asked again too.",
 }
@@ -50,13 +50,13 @@ class ThresholdFields(forms.Form):
     """The thresholds of an adaptive cut-off, and the minimum score; empty means default."""
 
     relative = Number(
-        label="Cut below this share of the best score",
+        label="Cut off below this share of the best score",
         required=False,
         **_limits("relative"),
         help_text=f"Adaptive only. Default: {RELATIVE_TO_BEST}; 0 turns it off.",
     )
     cliff = Number(
-        label="Cut below this share of the previous score",
+        label="Cut off below this share of the previous score",
         required=False,
         **_limits("cliff"),
         help_text=f"Adaptive only. Default: {CLIFF}; 0 turns it off.",
@@ -91,7 +91,7 @@ class RetrievalFields(ThresholdFields):
         label="Pool",
         required=False,
         **_limits("pool"),
-        help_text=f"Adaptive only: look at this many of the best passages. Default: {POOL}, whatever the top-k was.",
+        help_text=f"Adaptive only: consider this many of the best passages. Default: {POOL}, whatever the top-k.",
     )
     embedding_model = forms.ChoiceField(
         label="Embedding model", required=False, help_text="Models for which this collection has vectors."
@@ -132,9 +132,7 @@ class CallFields(forms.Form):
     temperature = Number(label="Temperature", required=False, **_limits("temperature"))
     seed = WholeNumber(label="Seed", required=False, **_limits("seed"))
     max_tokens = WholeNumber(label="Maximum answer tokens", required=False, **_limits("max_tokens"))
-    system_prompt = area_field(
-        "System prompt", "Leave empty to use the recorded one, if there is one.", rows=3
-    )
+    system_prompt = area_field("System prompt", "Leave empty to use the recorded one, if any.", rows=3)
     prompt_template = area_field(
         "Prompt template",
         f"Use {{passages}} and {{question}} as placeholders. Default: {TEMPLATE}.",
@@ -182,10 +180,10 @@ class SessionFields(RetrievalFields, CallFields):
     skip_finds = forms.BooleanField(label="Skip finds", required=False)
     skip_calls = forms.BooleanField(label="Skip model calls", required=False)
     only = forms.CharField(
-        label="Only steps that fit",
+        label="Only matching steps",
         required=False,
-        help_text="A filter as above the timeline, for example tool:Bash, agent:reviewer or status:error. For a tool call "
-        "the model call that led to it is replayed.",
+        help_text="A timeline filter, for example tool:Bash, agent:reviewer or status:error. For a tool call, the model call "
+        "that led to it is replayed.",
     )
     sample = WholeNumber(
         label="Sample",

@@ -35,7 +35,7 @@ def text_of(file: UploadedText) -> str:
     except InvalidInput as why:
         raise InvalidInput(f"{file.name}: {why.message}", code=why.code) from why
     if not text.strip():
-        raise InvalidInput(f"{file.name}: the file has no text.", code="no_text")
+        raise InvalidInput(f"{file.name}: the file contains no text.", code="no_text")
     size = len(text.encode())
     if size > LARGEST_FRAME:
         raise TooLarge(
@@ -126,6 +126,7 @@ def _read(request: HttpRequest, largest: int) -> None:
         raise TooLarge(f"Too many files. Upload at most {most} at a time.", limit=most) from why
     except (RequestDataTooBig, TooManyFieldsSent, MultiPartParserError) as why:
         raise InvalidInput(
-            f"The form cannot be read: {why} Go back and upload less at a time.", code="unreadable"
+            f"The form cannot be read: {why} Go back and upload fewer or smaller files at a time.",
+            code="unreadable",
         ) from why
     request.META[_STORED_AS] = largest if limit.over else None

@@ -105,7 +105,7 @@ export class Connection {
   #failed(why: unknown, timeout: AbortSignal): unknown {
     if (why instanceof NotUnderstood || why instanceof Refused || why instanceof Unreachable) return why;
     if (timeout.aborted) {
-      const waited = `${this.url} did not answer within ${this.#options.timeout / 1_000} s and may still be working.`;
+      const waited = `${this.url} did not respond within ${this.#options.timeout / 1_000} s and may still be working.`;
       return new Unreachable(`${waited} Check the result there before you try again.`, "timeout", why);
     }
     return new Unreachable(`No answer from ${this.url} (${reason(why)}). Start the server, or use the URL of another one.`, "unreachable", why);

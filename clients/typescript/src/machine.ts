@@ -253,7 +253,7 @@ export class BaseTimeMachine {
 
   #checkedKey(key: string | null | undefined): string {
     if (key !== null && key !== undefined && KEY.test(key)) return key;
-    if (key) this.warn(`The key ${key.slice(0, 60)} is invalid, so another one is used. Keys are 1–200 characters: letters, digits, and . _ : @ -.`);
+    if (key) this.warn(`The key ${key.slice(0, 60)} is invalid, so a different one is used. Keys are 1–200 characters: letters, digits, and . _ : @ -.`);
     return `sess-${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
   }
 }

@@ -62,7 +62,7 @@ def test_a_dry_run_reports_what_would_be_deleted_and_deletes_nothing(tm: Here, r
     assert tm.run("session", "delete", recorded, "--step", "1", "--reason", "asked for", "--yes").code == 0
     assert tm.run(*words, "--step", "1").out == "0 steps of s1.\n"
     assert tm.json("session", "hold", recorded, "--reason", "case 12")["sessions"] == 1
-    assert tm.run(*words).out == "1 session with 2 steps; under legal hold, so it stays.\n"
+    assert tm.run(*words).out == "1 session with 2 steps; not deleted, because it is under legal hold.\n"
     assert tm.json(*words) == {"sessions": 1, "turns": 2, "held": 1}
     assert tm.json(*words, "--step", "2") == {"sessions": 0, "turns": 1, "held": 1}
     assert "no session" in tm.refused("session", "delete", "nobody", "--dry-run").lower()

@@ -33,7 +33,7 @@ def test_nothing_is_erased_without_a_reason(tm: Here, recorded: str) -> None:
 
 def test_a_reason_that_quotes_the_erased_text_is_refused(tm: Here, recorded: str) -> None:
     words = ("session", "erase", recorded, "--field", "name", "--yes", "--reason")
-    assert "a text that is erased" in tm.refused(*words, "The first of two names was wrong")
+    assert "erased text" in tm.refused(*words, "The first of two names was wrong")
     assert "the first of two names" in tm.run("session", "view", recorded).out
 
 
@@ -50,4 +50,4 @@ def test_an_erasure_without_anything_to_erase_is_refused(tm: Here, recorded: str
 
 def test_an_invalid_selection_is_refused(tm: Here, recorded: str) -> None:
     assert tm.run("session", "erase", recorded).code == 2
-    assert "leads to no field" in tm.refused("session", "erase", recorded, "--field", "kind")
+    assert "does not name a field" in tm.refused("session", "erase", recorded, "--field", "kind")

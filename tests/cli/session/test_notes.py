@@ -43,6 +43,6 @@ def test_an_empty_list_explains_how_to_pin_a_note(tm: Here, recorded: str) -> No
 
 
 def test_an_invalid_note_is_refused_in_one_line(tm: Here, recorded: str) -> None:
-    assert "A note needs a text" in tm.refused("session", "note", recorded, "--step", "1", "--text", " ")
+    assert "A note needs some text" in tm.refused("session", "note", recorded, "--step", "1", "--text", " ")
     assert "has no step 9" in tm.refused("session", "note", recorded, "--step", "9", "--text", "x")
     assert tm.run("session", "note", recorded, "--step", "0", "--text", "x").code == 2

@@ -125,6 +125,6 @@ def test_why_calls_were_not_asked_is_said_once_and_whole(
     append(session.id, [ActionDraft(kind="llm_call", model="openai:gpt-4o", output="Done.")] * 2)
     ran = tm.run(*REPLAY)
     (reason,) = [line for line in ran.out.splitlines() if line.startswith("not asked")]
-    assert reason.endswith("which OpenAI's models do not continue.")
-    assert ran.out.count("models do not continue") == 1
+    assert reason.endswith("which OpenAI models cannot continue.")
+    assert ran.out.count("models cannot continue") == 1
     assert not stub.calls()

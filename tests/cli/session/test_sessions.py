@@ -45,9 +45,7 @@ def test_starting_a_session_explains_how_to_end_it(tm: Here) -> None:
     ran = tm.run("session", "start", "notes", "--name", "Früh am Morgen", "--agent", "coder", "--key", "s:1")
     stored = Session.objects.get()
     assert (ran.code, stored.name, stored.agent, stored.key) == (0, "Früh am Morgen", "coder", "s:1")
-    assert ran.out.startswith(
-        "Session s:1 is open. It records every put, find and ask of this command in notes.\n"
-    )
+    assert ran.out.startswith("Session s:1 is open. Every put, find and ask with this command in notes.\n")
     assert ran.out.endswith("End it with: timemachine session end s:1\n")
     assert str(stored.id) in ran.out
 
@@ -55,7 +53,7 @@ def test_starting_a_session_explains_how_to_end_it(tm: Here) -> None:
 def test_a_taken_or_malformed_key_is_refused(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     assert "Choose another key" in tm.refused("session", "start", "notes", "--name", "n", "--key", "s1")
-    assert "key" in tm.refused("session", "start", "notes", "--name", "n", "--key", "not a key")
+    assert "key" in tm.refused("session", "start", "notes", "--name", "n", "--key", "not a valid key")
     assert "name" in tm.refused("session", "start", "notes", "--name", " ")
 
 
@@ -202,7 +200,7 @@ def test_a_session_is_deleted_only_after_confirmation(tm: Here) -> None:
         assert ran.code == 1
         assert ran.err == (
             "Delete the session s1 (Wichtig) with 0 actions, notes, replays, judgements and share links permanently? [y/N] "
-            'Nothing was deleted. Answer "yes", or use --yes.\n'
+            'Nothing was deleted. Answer "yes" or use --yes.\n'
         )
     assert tm.run("session", "delete", "s1", given="Yes\n").code == 0
     assert not Session.objects.exists()
@@ -377,7 +375,7 @@ def test_a_refused_file_does_not_stop_the_others(tm: Here) -> None:
 
 def test_a_file_in_another_format_than_named_is_refused_with_its_format(tm: Here) -> None:
     says = tm.refused("session", "import", tm.file("run.jsonl", transcript("hi")), "--format", "codex")
-    assert "run.jsonl is a Claude Code session" in says
+    assert "run.jsonl looks like “Claude Code session" in says
     assert "Leave the format out, or use claude_code" in says
 
 

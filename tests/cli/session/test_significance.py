@@ -73,7 +73,7 @@ def test_compressing_a_session_can_be_undone(tm: Here, recorded: str) -> None:
     assert tm.run("session", "compress", recorded).out.startswith("Compressed.\n")
     assert tm.run("session", "compress", recorded).out.startswith("Already compressed.\n")
     undone = tm.run("session", "compress", recorded, "--undo").out
-    assert undone == "Compression undone. Every turn has its earlier importance again.\n"
+    assert undone == "Compression undone. Every step has its earlier importance again.\n"
     assert tm.json("session", "compress", recorded, "--preview")["compressed"] is False
     assert (
         tm.run("session", "compress", "--older-than", "1", "--preview").out

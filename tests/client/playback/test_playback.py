@@ -116,7 +116,7 @@ def test_equal_requests_are_answered_in_order_and_each_answer_is_used_once() -> 
         "used_up",
         [1, 2],
     )
-    assert why(reply).startswith("The recorded 2 answers to this request were used already (step 1, 2)")
+    assert why(reply).startswith("The recorded 2 answers to this request were already used (step 1, 2)")
 
 
 def test_with_start_over_equal_requests_begin_again_with_the_first_answer() -> None:
@@ -130,7 +130,7 @@ def test_a_single_answer_that_was_used_is_named_by_its_step() -> None:
     made = playback(step(4, input=chat("Hi"), output="One"))
     made.answer(CHAT, chat("Hi"))
     assert why(made.answer(CHAT, chat("Hi"))).startswith(
-        "The recorded answer to this request was used already (step 4)"
+        "The recorded answer to this request was already used (step 4)"
     )
 
 

@@ -33,7 +33,7 @@ def test_a_changed_prompt_is_a_conflict_that_names_the_first_different_message(
         pytest.raises((openai.ConflictError, anthropic.ConflictError)) as raised,
     ):
         AGENTS[agent](server.url, "How is the weather in Oslo?")
-    assert "The nearest is that of step 1." in str(raised.value)
+    assert "The closest is that of step 1." in str(raised.value)
     assert "message 1 (user): text differs" in str(raised.value)
     assert "in Oslo?" in str(raised.value)
     assert [call.sequence for call in server.unused] == [1, 2]

@@ -55,7 +55,7 @@ def test_every_invalid_key_gets_the_same_answer(project: Project, spoilt: object
         authenticate_key(spoilt(made, text))
     assert refusal.value.as_json() == {
         "code": "key_not_valid",
-        "message": "This API key is unknown, revoked or expired. Make a new one under Settings, "
+        "message": "This API key is unknown, revoked or expired. Create a new one under Settings "
         "or with `timemachine key create`.",
         "facts": {},
     }

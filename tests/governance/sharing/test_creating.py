@@ -108,7 +108,7 @@ def test_the_address_of_a_link_uses_the_public_url(
 def test_a_form_sent_twice_creates_one_link(project: Project, session: Session) -> None:
     sent = uuid7()
     create_link(project, session, by="Test", link_id=sent)
-    with pytest.raises(Conflict, match="already sent"):
+    with pytest.raises(Conflict, match="already submitted"):
         create_link(project, session, by="Test", link_id=sent)
     assert ShareLink.objects.count() == 1
 

@@ -63,7 +63,7 @@ def test_a_line_changed_together_with_its_hash_breaks_the_next_one() -> None:
     lines[1] = changed, sha256_of(changed)
     found = first_break(lines)
     assert found is not None
-    assert (found.sequence, found.why) == (3, "it does not follow the line before it")
+    assert (found.sequence, found.why) == (3, "it does not follow the previous line")
 
 
 @pytest.mark.parametrize("missing", [0, 1])

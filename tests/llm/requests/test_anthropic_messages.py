@@ -123,7 +123,7 @@ def test_blocks_of_unknown_form_are_kept(block: dict[str, Any]) -> None:
         ({"messages": [{"role": "tool"}]}, "has the role 'tool'"),
         (
             {"messages": [{"role": "user", "content": 5}]},
-            r"`messages\[0\].content` is neither a text nor a list",
+            r"`messages\[0\].content` is neither text nor a list",
         ),
         (
             {"messages": [{"role": "user", "content": [5]}]},
@@ -189,7 +189,7 @@ def test_calls_one_at_a_time_need_a_choice_of_tools() -> None:
     }
     none = Request(tool_choice=ToolChoice(kind="none"), parameters=Parameters(parallel_tool_calls=False))
     assert anthropic_messages.write(none).dropped == (
-        "The parameter `parallel_tool_calls` is not sent: Anthropic's Messages API has no place for it.",
+        "The parameter `parallel_tool_calls` is not sent: Anthropic's Messages API has no equivalent.",
     )
 
 
@@ -212,7 +212,7 @@ def test_what_a_schema_has_beyond_itself_is_noted() -> None:
     text = anthropic_messages.write(Request(response_format=ResponseFormat(kind="text")))
     assert (text.body, text.dropped) == ({"messages": []}, ())
     assert anthropic_messages.write(Request(response_format=ResponseFormat(kind="json"))).dropped == (
-        "That the answer is a JSON object, without a schema, is not sent: Anthropic's Messages API has no place for it.",
+        "The requirement that the answer be a JSON object without a schema is not sent: Anthropic's Messages API has no equivalent.",
     )
 
 
@@ -243,10 +243,10 @@ def test_neighbouring_messages_of_a_role_are_one_turn() -> None:
         ],
     }
     assert done.dropped == (
-        "An instruction before the first message is sent in the system prompt.",
-        "A message of the developer is sent as one of the system (2 places).",
-        "The name of a message's author is not sent: Anthropic's Messages API has no place for it.",
-        "Neighbouring messages with the same role are sent as one.",
+        "Instructions before the first message are sent in the system prompt.",
+        "Developer messages are sent as system messages (2 places).",
+        "A message's author name is not sent: Anthropic's Messages API has no equivalent.",
+        "Consecutive messages with the same role are sent as one.",
     )
 
 
@@ -261,9 +261,9 @@ def test_parallel_results_are_one_turn_with_what_the_user_says_next() -> None:
 @pytest.mark.parametrize(
     ("part", "content", "sentence"),
     [
-        (Refusal("No"), "No", "A refusal is sent as text."),
+        (Refusal("No"), "No", "Refusals are sent as text."),
         (Text(""), "", None),
-        (Media(kind="audio", data="aGk="), "", "A recording is not sent: Anthropic's Messages API has no place for it."),
+        (Media(kind="audio", data="aGk="), "", "A recording is not sent: Anthropic's Messages API has no equivalent."),
         (Media(kind="image", file_id="f", uploaded_to="openai"), "", "An uploaded file is not sent: only OpenAI's chat"
          " completions accepts it."),
         (Media(kind="image", file_id="f"), "", "An uploaded file is not sent: only another server accepts it."),
@@ -276,9 +276,9 @@ def test_parallel_results_are_one_turn_with_what_the_user_says_next() -> None:
             "type": "base64", "media_type": "image/png", "data": "aGk="}}], None),
         (ToolCall(id="c", name="shell", raw="ls", free_text=True),
          [{"type": "tool_use", "id": "c", "name": "shell", "input": {"input": "ls"}}],
-         "The arguments of a call are not JSON and are sent as the text `input`."),
+         "Call arguments that are not JSON are sent as text in `input`."),
         (ToolResult(call_id="c", name="f"), [{"type": "tool_result", "tool_use_id": "c"}],
-         "The name of the tool next to its result is not sent: Anthropic's Messages API has no place for it."),
+         "The tool name next to a result is not sent: Anthropic's Messages API has no equivalent."),
         (Thinking(provider="anthropic", text="Hm."), [{"type": "thinking", "thinking": "Hm."}], None),
     ],
 )  # fmt: skip
@@ -293,5 +293,5 @@ def test_parameters_that_the_api_does_not_have_are_noted() -> None:
     assert done.body == {"messages": [], "stop_sequences": ["a"]}
     assert done.dropped == (
         "`user` is not sent: only OpenAI's chat completions accepts it.",
-        "The parameter `seed` is not sent: Anthropic's Messages API has no place for it.",
+        "The parameter `seed` is not sent: Anthropic's Messages API has no equivalent.",
     )

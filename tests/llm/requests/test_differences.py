@@ -109,7 +109,7 @@ def with_call(**rest: Any) -> Message:
         (Request(messages=(USER,)), Request(messages=(Message(role="user"),)), "message 1 (user): 1 part and 0"),
         (Request(messages=(USER,)), Request(messages=(replace(USER, name="Ann"),)), "message 1 (user): name differs"),
         (Request(messages=(USER,)), Request(messages=(replace(USER, extra={"openai": {"x": 1}}),)),
-         "message 1 (user): a field that only one API knows differs"),
+         "message 1 (user): a field that only one API supports differs"),
         (Request(messages=(USER,)), Request(messages=(replace(USER, parts=(Refusal("Hello"),)),)),
          "message 1 (user): text and refusal"),
         (Request(messages=(CALLS,)), Request(messages=(with_call(name="g"),)),

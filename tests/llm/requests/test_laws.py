@@ -40,7 +40,7 @@ def test_what_was_read_is_written_and_read_again(name: str) -> None:
         request = read_or_none(read, body)
         if request is not None:
             written = write(request)
-            if any("message of the user after it" in note for note in written.dropped):
+            if any("sent in a user message after it" in note for note in written.dropped):
                 request = read(written.body)
                 written = write(request)
             assert not written.dropped

@@ -163,7 +163,7 @@ def test_halves_of_surrogate_pairs_are_escaped() -> None:
         ({"messages": [{"role": "nobody"}]}, "has the role 'nobody'"),
         (
             {"messages": [{"role": "user", "content": 5}]},
-            r"`messages\[0\].content` is neither a text nor a list",
+            r"`messages\[0\].content` is neither text nor a list",
         ),
         ({"messages": [{"role": "user", "content": [5]}]}, r"`messages\[0\].content\[0\]` is neither"),
         (
@@ -251,7 +251,7 @@ def test_each_server_has_its_own_names_of_parameters() -> None:
     )
     assert mistral.body == {"messages": [], "max_tokens": 5, "random_seed": 1}
     without = openai_chat.write(request, provider="x", seed_parameter=None)
-    assert without.dropped == ("The parameter `seed` is not sent: x has no place for it.",)
+    assert without.dropped == ("The parameter `seed` is not sent: x has no equivalent.",)
 
 
 def test_what_one_server_knows_is_not_sent_to_another() -> None:
@@ -280,13 +280,13 @@ def test_what_one_server_knows_is_not_sent_to_another() -> None:
 @pytest.mark.parametrize(
     ("part", "content", "sentence"),
     [
-        (Media(kind="document", text="Hi"), "Hi", "A document of plain text is sent as text."),
+        (Media(kind="document", text="Hi"), "Hi", "Plain-text documents are sent as text."),
         (Media(kind="document", url="https://x.test/a.pdf"), "",
-         "A document at an address is not sent: OpenAI's chat completions has no place for it."),
+         "A document given by URL is not sent: OpenAI's chat completions has no equivalent."),
         (Media(kind="image", file_id="f"), "",
-         "An uploaded image is not sent: OpenAI's chat completions has no place for it."),
+         "An uploaded image is not sent: OpenAI's chat completions has no equivalent."),
         (Media(kind="audio", url="https://x.test/a.wav"), "",
-         "A recording that is not in the request is not sent: OpenAI's chat completions has no place for it."),
+         "Audio that is not in the request is not sent: OpenAI's chat completions has no equivalent."),
     ],
 )  # fmt: skip
 def test_media_that_chat_completions_do_not_have_are_noted(part: Part, content: str, sentence: str) -> None:
@@ -317,9 +317,9 @@ def test_media_in_results_follow_all_results_in_a_message_of_the_user() -> None:
         "file",
     ]
     assert found.dropped == (
-        "An image in the result of a tool is sent in a message of the user after it (4 places).",
-        "A document in the result of a tool is sent in a message of the user after it.",
-        "A document of plain text is sent as text.",
+        "An image in a tool result is sent in a user message after it (4 places).",
+        "A document in a tool result is sent in a user message after it.",
+        "Plain-text documents are sent as text.",
     )
     again = openai_chat.read(found.body)
     assert openai_chat.write(again) == Written(body=found.body)
@@ -331,8 +331,8 @@ def test_parts_that_a_message_cannot_have_are_noted() -> None:
         [{"role": "user", "content": ""}],
         (
             "The reasoning is not sent: only Anthropic's Messages API accepts it.",
-            "A part of the kind `ToolCall` in a message like this is not sent: OpenAI's chat completions has no place"
-            " for it.",
+            "A part of the kind `ToolCall` in this type of message is not sent: OpenAI's chat completions has no"
+            " equivalent.",
         ),
     )
 
@@ -342,8 +342,8 @@ def test_a_result_that_is_an_error_and_a_part_next_to_it_are_noted() -> None:
     messages, dropped = written(result, Text("Hm"), role="tool")
     assert messages == [{"role": "tool", "tool_call_id": "c", "content": "no"}]
     assert dropped == (
-        "A part next to the result of a tool is not sent: OpenAI's chat completions has no place for it.",
-        "That a result is an error is not sent: OpenAI's chat completions has no place for it.",
+        "A part next to a tool result is not sent: OpenAI's chat completions has no equivalent.",
+        "The flag that a result is an error is not sent: OpenAI's chat completions has no equivalent.",
     )
 
 

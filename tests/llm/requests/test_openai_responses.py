@@ -126,7 +126,7 @@ def test_content_is_read_and_written(content: Any, parts: tuple[Part, ...]) -> N
     [
         ({"input": 5}, "`input` is not a list"),
         ({"input": [{"role": "nobody", "content": ""}]}, "has the role 'nobody'"),
-        ({"input": [{"role": "user", "content": 5}]}, r"`input\[0\].content` is neither a text nor a list"),
+        ({"input": [{"role": "user", "content": 5}]}, r"`input\[0\].content` is neither text nor a list"),
         ({"input": [{"role": "user", "content": [5]}]}, r"`input\[0\].content` is neither"),
         ({"input": [{"type": "function_call"}]}, r"`input\[0\]` has no name"),
     ],
@@ -157,8 +157,8 @@ def test_the_first_system_message_is_the_system_prompt_without_instructions() ->
 @pytest.mark.parametrize(
     ("part", "content", "sentence"),
     [
-        (Media(kind="document", text="Hi"), "Hi", "A document of plain text is sent as text."),
-        (Media(kind="audio", data="aGk="), "", "A recording is not sent: OpenAI's Responses API has no place for it."),
+        (Media(kind="document", text="Hi"), "Hi", "Plain-text documents are sent as text."),
+        (Media(kind="audio", data="aGk="), "", "A recording is not sent: OpenAI's Responses API has no equivalent."),
         (Media(kind="image", file_id="f", uploaded_to="anthropic"), "",
          "An uploaded file is not sent: only Anthropic's Messages API accepts it."),
         (Media(kind="image", file_id="f"), "", "An uploaded file is not sent: only another server accepts it."),
@@ -166,7 +166,7 @@ def test_the_first_system_message_is_the_system_prompt_without_instructions() ->
          "A part of the type `x` is not sent: only Anthropic's Messages API accepts it."),
         (Thinking(provider="anthropic"), "", "The reasoning is not sent: only Anthropic's Messages API accepts it."),
         (ToolCall(id="c", name="f"), "",
-         "A part of the kind `ToolCall` in a message like this is not sent: OpenAI's Responses API has no place for it."),
+         "A part of the kind `ToolCall` in this type of message is not sent: OpenAI's Responses API has no equivalent."),
     ],
 )  # fmt: skip
 def test_what_the_api_does_not_have_is_noted(part: Part, content: str, sentence: str) -> None:
@@ -182,7 +182,7 @@ def test_what_the_api_does_not_have_is_noted(part: Part, content: str, sentence:
         (Other("anthropic", {"type": "x"}),
          "A part of the type `x` is not sent: only Anthropic's Messages API accepts it."),
         (Media(kind="image", url="https://x.test/a.png"),
-         "A medium that the model produced is not sent: OpenAI's Responses API has no place for it."),
+         "Media that the model produced is not sent: OpenAI's Responses API has no equivalent."),
     ],
 )  # fmt: skip
 def test_parts_of_an_answer_that_the_api_does_not_have_are_noted(part: Part, sentence: str) -> None:
@@ -191,11 +191,11 @@ def test_parts_of_an_answer_that_the_api_does_not_have_are_noted(part: Part, sen
 
 def test_names_and_errors_are_noted() -> None:
     assert written(Text("Hi"), name="Ann")[1] == (
-        "The name of a message's author is not sent: OpenAI's Responses API has no place for it.",
+        "A message's author name is not sent: OpenAI's Responses API has no equivalent.",
     )
     assert written(ToolResult(call_id="c", is_error=True), role="tool") == (
         [{"type": "function_call_output", "call_id": "c", "output": ""}],
-        ("That a result is an error is not sent: OpenAI's Responses API has no place for it.",),
+        ("The flag that a result is an error is not sent: OpenAI's Responses API has no equivalent.",),
     )
 
 

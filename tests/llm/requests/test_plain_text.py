@@ -26,7 +26,7 @@ def test_a_prompt_is_read_and_written_as_it_is(prompt: str) -> None:
 
 
 def test_only_text_is_a_prompt() -> None:
-    with pytest.raises(RequestError, match="not a text"):
+    with pytest.raises(RequestError, match="not text"):
         plain_text.read({"prompt": "Hello"})
 
 
@@ -74,14 +74,14 @@ def test_a_conversation_is_written_as_a_transcript() -> None:
         "[thinking, not readable]",
         "I search.",
         '[call c1] search {"q": "é"}',
-        "[call without id] shell ls",
+        "[call without ID] shell ls",
         "",
         "Tool:",
         "[result of c1, an error]",
         "none",
         "",
         "Tool:",
-        "[result of a call without id]",
+        "[result of a call without ID]",
         "",
         "Assistant:",
         "No.",

@@ -81,45 +81,47 @@ def test_a_sound_request_is_accepted(request_: Request, provider: str) -> None:
         (Request(), "The request has no messages."),
         (
             asked(parameters=Parameters(temperature=2.5)),
-            "The temperature is 2.5, but has to be between 0 and 2.",
+            "The temperature is 2.5 but must be between 0 and 2.",
         ),
-        (asked(parameters=Parameters(top_p=1.5)), "`top_p` is 1.5, but has to be between 0 and 1."),
+        (asked(parameters=Parameters(top_p=1.5)), "`top_p` is 1.5 but must be between 0 and 1."),
         (
             asked(parameters=Parameters(presence_penalty=-3)),
-            "`presence_penalty` is -3, but has to be between -2 and 2.",
+            "`presence_penalty` is -3 but must be between -2 and 2.",
         ),
-        (asked(parameters=Parameters(stop=("a",) * 5)), "The request has 5 stop sequences; 4 are the most."),
-        (asked(tools=(Tool(name="a"),) * 129), "The request has 129 tools; 128 are the most."),
+        (
+            asked(parameters=Parameters(stop=("a",) * 5)),
+            "The request has 5 stop sequences; the maximum is 4.",
+        ),
+        (asked(tools=(Tool(name="a"),) * 129), "The request has 129 tools; the maximum is 128."),
         (
             asked(tools=(Tool(name="fs.read"),)),
-            "The tool `fs.read` has a name that is not accepted: names have 1 to 64 letters of the English alphabet,"
-            " digits, underscores and hyphens.",
+            "The tool `fs.read` has an invalid name: names have 1 to 64 English letters, digits, underscores and hyphens.",
         ),
         (
             asked(tool_choice=ToolChoice(kind="required")),
-            "The model has to call a tool, but the request has none.",
+            "The request requires a tool call but has no tools.",
         ),
         (
             asked(tools=(Tool(name="a"),), tool_choice=ToolChoice(kind="tool", name="b")),
-            "The model has to call the tool `b`, which the request does not have.",
+            "The request requires a call to the tool `b`, which it does not define.",
         ),
         (
             asked(Message(role="assistant", parts=(Text("The answer is"),))),
-            "The request ends with the beginning of an answer, which OpenAI's models do not continue.",
+            "The request ends with the beginning of an answer, which OpenAI models cannot continue.",
         ),
-        (asked(called(CALL), HELLO), "The call of `search` (c1) has no result."),
+        (asked(called(CALL), HELLO), "The call to `search` (c1) has no result."),
         (asked(RESULT), "A result (c1) does not follow its call."),
         (
             asked(Message(role="tool", parts=(ToolResult(call_id=""),))),
-            "A result (without id) does not follow its call.",
+            "A result (without ID) does not follow its call.",
         ),
         (
             asked(parameters=Parameters(extra={"openai_responses": {"previous_response_id": "r"}})),
-            "The request continues what OpenAI stored (`previous_response_id`), which only its Responses API can read.",
+            "The request continues a conversation stored at OpenAI (`previous_response_id`), which only the Responses API can read.",
         ),
         (
             asked(Message(role="assistant", parts=(PNG,)), user(Text("Sure?"))),
-            "Message 2 (assistant): An image is accepted only in a message of the user.",
+            "Message 2 (assistant): An image is accepted only in a user message.",
         ),
         (
             asked(user(image(file_id="f", uploaded_to="anthropic"))),
@@ -131,15 +133,15 @@ def test_a_sound_request_is_accepted(request_: Request, provider: str) -> None:
         ),
         (
             asked(user(image(file_id="f", uploaded_to="openai"))),
-            "Message 2 (user): An uploaded image is not accepted; it has to be in the request or at an address.",
+            "Message 2 (user): An uploaded image is not accepted; include it in the request or give its URL.",
         ),
         (
             asked(user(document(url="https://x.test/a.pdf"))),
-            "Message 2 (user): A document at an address is not accepted; it has to be in the request.",
+            "Message 2 (user): A document given by URL is not accepted; include it in the request.",
         ),
         (
             asked(user(audio(data="aGk=", media_type="audio/flac"))),
-            "Message 2 (user): A recording has to be in the request, as WAV or MP3.",
+            "Message 2 (user): Audio must be in the request, as WAV or MP3.",
         ),
     ],
 )
@@ -152,15 +154,15 @@ def test_openai_says_why(request_: Request, reason: str) -> None:
     [
         (
             asked(parameters=Parameters(temperature=1.5)),
-            "The temperature is 1.5, but has to be between 0 and 1.",
+            "The temperature is 1.5 but must be between 0 and 1.",
         ),
         (
             asked(response_format=ResponseFormat(kind="json")),
-            "The answer has to be a JSON object, which Anthropic's API guarantees only with a schema.",
+            "The answer must be a JSON object, which Anthropic's API guarantees only with a schema.",
         ),
         (
             asked(tools=(Tool(name="a", schema={"type": "string"}),)),
-            "The schema of the tool `a` is not one of a JSON object (`type` is not `object`).",
+            "The schema of the tool `a` does not describe a JSON object (`type` is not `object`).",
         ),
         (asked(Message(role="user")), "Message 2 (user) is empty."),
         (
@@ -169,26 +171,26 @@ def test_openai_says_why(request_: Request, reason: str) -> None:
                 Message(role="system", parts=(Text("x"),)),
                 HELLO,
             ),
-            "Message 3 (system) follows an answer; it may only follow a turn of the user.",
+            "Message 3 (system) follows an answer; it may follow only a user message.",
         ),
         (
             asked(Message(role="assistant", parts=(Text("It is "),))),
-            "The beginning of the answer ends with whitespace.",
+            "The beginning of the answer must not end with white space.",
         ),
         (
             asked(
                 called(ToolCall(id="", name="a", arguments={})),
                 Message(role="tool", parts=(ToolResult(call_id=""),)),
             ),
-            "A call of `a` has no id.",
+            "A call to `a` has no ID.",
         ),
         (
             asked(
                 called(ToolCall(id="a:1", name="a", arguments=[])),
                 Message(role="tool", parts=(ToolResult(call_id="a:1"),)),
             ),
-            "The id of a call of `a` has other characters than letters, digits, underscores and hyphens."
-            " The arguments of a call of `a` are not a JSON object.",
+            "The ID of a call to `a` contains characters other than letters, digits, underscores and hyphens."
+            " The arguments of a call to `a` are not a JSON object.",
         ),
         (
             asked(Message(role="assistant", parts=(Thinking(provider="anthropic", text="hm"),))),
@@ -200,17 +202,17 @@ def test_openai_says_why(request_: Request, reason: str) -> None:
                     max_tokens=900, extra={"anthropic": {"thinking": {"budget_tokens": 1000}}}
                 )
             ),
-            "The budget for thinking is 1,000 tokens; 1,024 are the least. The budget for thinking (1,000 tokens) has to"
-            " be less than `max_tokens` (900).",
+            "The thinking budget is 1,000 tokens; 1,024 is the minimum. The thinking budget (1,000 tokens) must be"
+            " less than `max_tokens` (900).",
         ),
-        (asked(user(audio(data="aGk="))), "Message 2 (user): Recordings are not accepted."),
+        (asked(user(audio(data="aGk="))), "Message 2 (user): Audio is not accepted."),
         (
             asked(user(image(data="aGk=", media_type="image/tiff"))),
-            "Message 2 (user): An image of the type image/tiff is not accepted; JPEG, PNG, GIF and WebP are.",
+            "Message 2 (user): An image of type image/tiff is not accepted; JPEG, PNG, GIF and WebP are.",
         ),
         (
             asked(user(document(data="aGk="))),
-            "Message 2 (user): A document of the type unknown is not accepted; PDF and plain text are.",
+            "Message 2 (user): A document of type unknown is not accepted; PDF and plain text are.",
         ),
     ],
 )
@@ -240,7 +242,7 @@ def test_the_limits_of_openai_do_not_hold_for_other_servers() -> None:
     )
     assert refusals(request, "my-server") == ()
     assert refusals(asked(parameters=Parameters(temperature=-1)), "my-server") == (
-        "The temperature is -1, but has to be at least 0.",
+        "The temperature is -1 but must be at least 0.",
     )
 
 
@@ -254,7 +256,7 @@ def test_results_of_the_responses_api_may_come_later_or_belong_to_a_stored_respo
         "A result (c1) does not follow its call.",
     )
     assert refusals(asked(called(CALL), HELLO), "openai", api="openai_responses") == (
-        "The call of `search` (c1) has no result.",
+        "The call to `search` (c1) has no result.",
     )
 
 
@@ -266,5 +268,5 @@ def test_the_responses_api_takes_images_in_results_but_no_recordings() -> None:
     shown = asked(called(CALL), Message(role="tool", parts=(ToolResult(call_id="c1", parts=(PNG,)),)))
     assert refusals(shown, "openai", api="openai_responses") == ()
     assert refusals(asked(user(audio(data="aGk="))), "openai", api="openai_responses") == (
-        "Message 2 (user): Recordings are not accepted.",
+        "Message 2 (user): Audio is not accepted.",
     )

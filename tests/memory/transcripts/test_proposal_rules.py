@@ -113,7 +113,7 @@ def test_a_failed_call_that_is_retried_and_keeps_succeeding_is_proposed() -> Non
     (_, solved) = proposals(lines)
     assert (solved.sequence, solved.rule, solved.significance) == (6, "error_gone", "solution")
     assert solved.reason == (
-        "deploy failed in step 3 with “pool exhausted”; called again so, it went well here and did not fail again"
+        "deploy failed in step 3 with “pool exhausted”; the call here succeeded, and it did not fail again"
     )
 
 

@@ -132,7 +132,7 @@ def test_a_budget_is_filled_by_importance_and_listed_in_order(api: Program) -> N
         text = read_transcript(api, "six", budget=budget, **{"as": "text"})
         assert not found or count_tokens(text.partition("\n\n")[2]) <= budget
         assert not found or tokens["kept"] + tokens["marks"] <= budget
-        summary = f"{tokens['kept']} of {total} tokens{(tokens['marks'] and f', {tokens["marks"]} more for marks') or ''} ("
+        summary = f"{tokens['kept']} of {total} tokens{(tokens['marks'] and f', {tokens["marks"]} more for markers') or ''} ("
         assert summary in text.partition("\n\n")[0]
 
 

@@ -102,7 +102,7 @@ def test_the_provider_error_is_reported_even_if_it_cannot_be_recorded(
     session: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(mode="error", status=401))
-    with pytest.raises(ModelFailed, match="answered 401") as failed:
+    with pytest.raises(ModelFailed, match="returned 401") as failed:
         run_ask(session, meanwhile=lambda: erase_session(session))
     assert "sequence" not in failed.value.facts
 

@@ -86,9 +86,7 @@ def test_the_history_is_imported_if_the_trajectory_has_no_steps() -> None:
     result = read("swe_agent", run)
     (found,) = result.sessions
     assert [kind for kind, _, _ in kinds(found)].count("message") == 5
-    assert [each.reason for each in result.report.skipped] == [
-        "It is not a step, because it is not an object."
-    ]
+    assert [each.reason for each in result.report.skipped] == ["It is not an object, so it is not a step."]
     assert result.report.notes == []
     with pytest.raises(InvalidInput, match="no `trajectory` and no `history`"):
         read("swe_agent", {"trajectory": []})
@@ -126,9 +124,9 @@ def test_a_duplicate_tau_bench_run_becomes_two_sessions() -> None:
 def test_records_that_are_not_runs_are_skipped() -> None:
     report = read("tau_bench", [{"task_id": 1}, 7, {"traj": [7]}]).report
     assert [each.reason for each in report.skipped] == [
-        "It has no `traj`, the messages of a run.",
+        "It has no `traj` (the messages of a run).",
         "It is not an object.",
-        "It is not a message, because it is not an object.",
+        "It is not an object, so it is not a message.",
     ]
     for invalid in ([{"a": 1}], [], 7):
         with pytest.raises(InvalidInput, match=r"Found: (no record|it is JSON)"):
@@ -168,7 +166,7 @@ def test_each_line_of_a_chat_file_is_a_session() -> None:
     assert (one.name, len(one.actions), two.metadata) == ("Who is 7?", 7, {"model": "m"})
     assert two.actions[0].output == {"model": "m"}
     assert [each.reason for each in result.report.skipped] == ["It has no `messages`."]
-    with pytest.raises(InvalidInput, match="no line of it has `messages`"):
+    with pytest.raises(InvalidInput, match="none of its lines has `messages`"):
         FORMATS["openai_chat"].read(lines({"no": 1}))
 
 
@@ -212,7 +210,7 @@ def test_each_part_of_an_assistant_message_is_imported() -> None:
 @pytest.mark.parametrize(
     ("data", "found"),
     [
-        (b'{"history": [', "it is cut off or not JSON: .* at line 1, character 14"),
+        (b'{"history": [', "it is truncated or not JSON: .* at line 1, character 14"),
         ("{}".encode("utf-16"), "it is not UTF-8 text: byte 1"),
         (b'{"a": NaN}', "NaN is not JSON"),
     ],

@@ -38,11 +38,11 @@ def test_a_duplicate_span_is_imported_once_and_a_changed_one_separately() -> Non
     assert [each.name for each in session.actions] == [
         "span 2",
         "span 9",
-        "span 9 (sent again with other content)",
+        "span 9 (sent again with different content)",
     ]
     assert found.report.lines == 5
     assert found.report.notes == [
-        "2 spans were repeated without a change. They are stored with the first one.",
+        "2 spans were repeated unchanged. They are stored with the first one.",
     ]
 
 
@@ -54,7 +54,7 @@ def test_a_span_that_cannot_be_recorded_is_skipped_with_a_reason() -> None:
     assert [each.reason[:24] for each in found.report.skipped] == [
         "It has no `resourceSpans"[:24],
         "`agent` has 1,001 charac",
-        "Its span id must be 8 by",
+        "Its span ID must be 8 by",
         "It is JSON but not an ob",
     ]
     with pytest.raises(InvalidInput, match="it has no span"):

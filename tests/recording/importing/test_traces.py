@@ -127,8 +127,8 @@ def test_records_that_are_neither_steps_nor_trajectories_are_skipped() -> None:
     empty = {"step_id": 2, "source": "agent", "llm_call_count": 0}
     result = read("atif", {"schema_version": "ATIF-v1.7", "steps": [7, empty], "subagent_trajectories": [8]})
     assert [each.reason for each in result.report.skipped] == [
-        "It is not a step, because it is not an object.",
-        "It is not a trajectory, because it is not an object.",
+        "It is not an object, so it is not a step.",
+        "It is not an object, so it is not a trajectory.",
     ]
     assert outline(result.sessions[0].actions)[0] == ("message", "agent", None)
     with pytest.raises(InvalidInput, match="it has no `steps`"):
@@ -259,9 +259,9 @@ def test_records_that_are_not_traces_are_skipped_and_older_usage_fields_are_read
     assert [session.key for session in result.sessions] == ["t", "z"]
     assert [each.reason for each in result.report.skipped] == [
         "It is not an object.",
-        "It is not a trace and contains none.",
+        "It is not a trace and does not contain one.",
         "It is not an object.",
-        "It is not a trace, because it is not an object.",
+        "It is not an object, so it is not a trace.",
     ]
     with pytest.raises(InvalidInput, match="it contains no trace"):
         read("langfuse", [{"id": "x"}])
@@ -336,8 +336,8 @@ def test_inspect_attachments_are_inserted_where_they_are_referenced() -> None:
     assert (message.source, call.source) == (sample["messages"][0], sample["events"][0])  # type: ignore[index]
     assert end.source["attachments"] == sample["attachments"]
     assert result.report.notes == [
-        "5 references to attachments: each was replaced by its text; the source keeps the reference.",
-        "1 reference to attachments: each names no attachment of the file and was not replaced.",
+        "5 references to attachments: each was replaced with its text; the source keeps the reference.",
+        "1 reference to attachments: each does not match an attachment in the file and was not replaced.",
     ]
 
 

@@ -81,7 +81,7 @@ def test_a_file_that_turns_out_to_be_invalid_fails_with_the_reason(project: Proj
     work(found.id)
     found.refresh_from_db()
     assert (found.status, found.error_code, bytes(found.data)) == ("failed", "unknown_format", b"")
-    assert "it is cut off or not JSON" in (found.error_message or "")
+    assert "it is truncated or not JSON" in (found.error_message or "")
     assert sessions_of(found, 10) == []
 
 

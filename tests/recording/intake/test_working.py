@@ -143,7 +143,7 @@ def test_a_file_refused_by_the_database_is_retried_and_gives_the_reason(
     intake.refresh_from_db()
     assert (intake.status, intake.error_code) == ("failed", "not_kept")
     assert intake.error_message == (
-        "The database rejected the passages: division by zero. The file was tried 3 times."
+        "The database rejected the passages: division by zero. Processing this file was attempted 3 times."
     )
 
 

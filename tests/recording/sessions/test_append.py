@@ -209,7 +209,7 @@ def test_unrecorded_tokens_are_unknown_and_not_zero(session: Session) -> None:
             ActionDraft(
                 kind="find", retrieval=RetrievalDraft(hits=(HitDraft(rank=1, sha256="0" * 64, text="t"),))
             ),
-            "is not that of its text",
+            "does not match its text",
         ),
     ],
 )

@@ -125,9 +125,9 @@ def test_what_the_other_run_did_instead_is_named_although_it_resembles_a_later_s
     ]
     right = [call("read", path="x"), calling("ask", text="The claim is paid?")]
     found = parted(project, left, right)
-    assert brief(found) == (2, 2, "calls of other tools: pay only on the left, ask only on the right")
+    assert brief(found) == (2, 2, "calls to other tools: pay only on the left, ask only on the right")
     found = parted(project, right, left)
-    assert brief(found) == (2, 2, "calls of other tools: ask only on the left, pay only on the right")
+    assert brief(found) == (2, 2, "calls to other tools: ask only on the left, pay only on the right")
 
 
 def test_a_step_more_is_no_other_step(project: Project) -> None:
@@ -164,7 +164,7 @@ def test_a_call_that_comes_later_says_where(project: Project) -> None:
             "the left calls a tool, the right answers",
         ),
         ({"vector": [1, 2]}, {"vector": [1, 2]}, None),
-        ({"vector": [1, 2]}, {"vector": [1, 3]}, "other answers (values differ)"),
+        ({"vector": [1, 2]}, {"vector": [1, 3]}, "different answers (values differ)"),
         ("It has 3.", None, None),
         (None, None, None),
     ],

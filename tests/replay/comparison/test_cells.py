@@ -37,7 +37,7 @@ def test_the_noise_floor_run_does_not_count_as_a_run_of_its_variant() -> None:
         (Cell(arm=1, missing="not asked"), {"not asked"}),
         (Cell(arm=1, status="failed", missing="error"), {"failed"}),
         (Cell(arm=1, status="failed", verdict="error", missing="error"), set()),
-        (Cell(arm=1, status="running", missing="under way"), set()),
+        (Cell(arm=1, status="running", missing="in progress"), set()),
         (Cell(arm=1, repeat=0, status="skipped", missing="spend limit"), set()),
     ],
 )

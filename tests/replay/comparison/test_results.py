@@ -145,7 +145,7 @@ def test_a_waiting_step_updates_the_page_but_not_the_results(
     revision = page(browser, made, "?so_far=1").split("rev=")[1].split('"')[0]
 
     until = now() + timedelta(minutes=5)
-    ReplayStep.objects.filter(status="running").update(asked_again_at=until, waits_because="It answered 429.")
+    ReplayStep.objects.filter(status="running").update(asked_again_at=until, waits_because="It returned 429.")
     bump(second)
     assert "calls wait" in browser.get(f"/comparisons/{made.id}/?so_far=1&rev={revision}", headers=POLL).text
     still = read_comparison(api, made, so_far="true")

@@ -91,7 +91,7 @@ CELLS = {
     ),
     "error": Cell(arm=1, verdict="error", missing="error", spent_usd=0.05, unknown_calls=1),
     "refused": Cell(arm=1, verdict="refused", refused=True, grounding=1.0, cost_usd=0.2, spent_usd=0.2),
-    "waiting": Cell(arm=1, missing="under way"),
+    "waiting": Cell(arm=1, missing="in progress"),
     "cached": Cell(arm=0, cached=True, cost_usd=0.0, grounding=0.9),
     "newly": Cell(arm=1, verdict="newly_answered", grounding=0.3),
     "alone": Cell(arm=1, verdict="not_recorded"),
@@ -109,7 +109,7 @@ READ = [
     ),
     (
         "waiting",
-        dict.fromkeys((each.name for each in MEASURES), "under way")
+        dict.fromkeys((each.name for each in MEASURES), "in progress")
         | dict.fromkeys(("same_tools", "same_arguments"), "not a model call"),
     ),
     ("cached", {"answered": 1, "grounding": 0.9, "cost": "from the cache", "tokens": "from the cache"}),
@@ -133,7 +133,7 @@ def test_an_answer_has_a_figure_or_the_reason_why_not(name: str, expected: dict[
 def test_several_runs_count_once_by_their_mean_or_commonest_reason() -> None:
     answered, *_ = MEASURES
     assert readings(answered, [CELLS["good"], CELLS["error"]]).value == 0.5
-    assert readings(answered, [CELLS["waiting"]]).missing == "under way"
+    assert readings(answered, [CELLS["waiting"]]).missing == "in progress"
     assert readings(answered, []).missing == "not asked"
 
 

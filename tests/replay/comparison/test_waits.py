@@ -26,13 +26,13 @@ def test_answers_waiting_for_a_busy_model_are_shown_with_the_reason(
 
     until = now() + timedelta(minutes=5)
     leases.claim(made.runs.get(arm=1).replay_id, "worker of a test", calls=False)
-    ReplayStep.objects.filter(status="running").update(asked_again_at=until, waits_because="It answered 429.")
+    ReplayStep.objects.filter(status="running").update(asked_again_at=until, waits_because="It returned 429.")
     found = api.get(f"/comparisons/{made.id}").json()
     assert found["waiting"] == {"calls": 3, "until": written(until)}
     assert "; 3 busy calls retried by " in comparison_progress(found)
     page = browser.get(f"/comparisons/{made.id}/").text
     assert "3 calls wait" in page
-    assert "It answered 429." in page
+    assert "It returned 429." in page
 
     ReplayStep.objects.filter(status="running").update(asked_again_at=now())
     assert api.get(f"/comparisons/{made.id}").json()["waiting"] == {"calls": 0, "until": None}

@@ -225,7 +225,7 @@ def test_resending_the_form_of_a_finished_judgement_makes_no_call(
     form = {"model": MODEL, "judgement": str(uuid7())}
     for _ in range(2):
         sent = person.post(f"/sessions/{session.id}/steps/{ASK}/judge/", form)
-    assert "This form was already sent" in person.get(sent["Location"]).text
+    assert "This form was already submitted" in person.get(sent["Location"]).text
     assert str(Judgement.objects.get().id) == form["judgement"]
 
 

@@ -56,7 +56,7 @@ WRONG: list[tuple[str, str]] = [
     (answer(entry(verdict=["supported"])), "has the verdict"),
     (answer(entry(passage=3)), "names passage 3; there are 2"),
     (answer(entry(passage="1")), "names passage '1'"),
-    (answer(entry(quote=7)), "the quote of sentence 1 is not a text"),
+    (answer(entry(quote=7)), "the quote of sentence 1 is not text"),
 ]
 
 

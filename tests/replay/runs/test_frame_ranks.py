@@ -333,7 +333,7 @@ def test_a_person_looks_up_a_frame_on_the_session_page(project: Project, session
     found = viewer.get(page, {"frame": "0"}).text
     assert "found at rank 1" in found
     assert "of 4" in found
-    assert "holds the sentence" in viewer.get(page, {"text": "Invoices are kept for ten years."}).text
+    assert "contains the sentence" in viewer.get(page, {"text": "Invoices are kept for ten years."}).text
     assert viewer.get(page, {"frame": "99"}).status_code == 404
     assert viewer.get(page, {"frame": "0", "text": "both"}).status_code == 422
     assert viewer.get(page, {"frame": "x"}).status_code == 422

@@ -86,7 +86,7 @@ def test_a_pattern_shows_where_it_occurred_and_what_solved_it(
     pattern = patterns(project)[0]
     shown = words(page(browser, f"/patterns/{pattern.id}/"))
     assert "13 times in 2 sessions" in shown
-    assert "most recently in first : step 2 is marked as what solved it" in shown
+    assert "most recently in first : step 2 is marked as the solution" in shown
     assert "Take the &lt;other&gt; card." in shown
     assert "not enough balance in payment method gift_card_&lt;id&gt; 1 step" in shown
     assert "and 2 more" in shown
@@ -127,7 +127,7 @@ def test_a_step_shows_how_many_other_sessions_have_it_and_where_it_was_solved(
 ) -> None:
     first, second = two
     shown = words(page(browser, f"/sessions/{second.id}/?step=1"))
-    assert "Seen in 1 other session ; solved in first : step 2 is marked as what solved it" in shown
+    assert "Seen in 1 other session ; solved in first : step 2 is marked as the solution" in shown
     own = words(page(browser, f"/sessions/{first.id}/?step=1"))
     assert "Seen in 1 other session" in own
     assert "solved in" not in own

@@ -172,7 +172,7 @@ def test_steps_that_are_not_yet_indexed_are_counted(
         ("gateway+in+May+2020&time_zone=Europe/Berlin", "in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (Europe/Berlin)."),
         ("gateway+before+May+2020", "in that time: before 2020-05-01 00:00 (UTC)."),
         ("gateway+in+May+2020&agent=ada", "Nothing that matches the filter (agent ada) was recorded in that time:"),
-        ("gateway&min_importance=1&agent=ada&tag=x", "No turn matches the filter: agent ada, tag x, importance from 1."),
+        ("gateway&min_importance=1&agent=ada&tag=x", "No step matches the filter: agent ada, tag x, importance from 1."),
         ("mutex&mode=text", "No turn contains one of the words. Try other words."),
         ("mutex&mode=text&kind=message", "No turn within these limits contains one of the words."),
         ("gateway+in+the+last+session&user=nobody", "There is no earlier session."),

@@ -137,7 +137,7 @@ def test_the_words_are_named_as_the_cause_only_if_they_are(viewer: Client, proje
     session_of(project, message_step("The gateway timed out."))
     index(project)
     for query, reason in (
-        ("gateway+mutex", "A step must contain all words. Leave one out, or put `or` between them."),
+        ("gateway+mutex", "A step must contain all words. Leave one out, or put “or” between them."),
         ("mutex", "No step matches."),
         ("%22timed+gateway%22+-x", "Words in quotation marks must occur in that order."),
         ("gateway&tool=read", "No step matches the filter: tool read."),

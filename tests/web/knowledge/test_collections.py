@@ -188,7 +188,7 @@ def test_a_find_accepts_the_thresholds_of_an_adaptive_cut_off(viewer: Client, ha
     assert far.status_code == 422
     assert '<details class="options" open>' in far.text
     below = far.text[far.text.index('id="found"') :]
-    assert "“Cut below this share of the best score” must be a number from 0 to 1." in below
+    assert "“Cut off below this share of the best score” must be a number from 0 to 1." in below
     assert far.text.count('id="find_relative_error"') == 1
     wrong = viewer.get(HERE, {"q": "invoices", "relative": "0.2"})
     assert "is a threshold of an adaptive find" in wrong.text
@@ -205,8 +205,8 @@ def test_a_find_without_results_says_so(viewer: Client, handbook: Collection) ->
     [
         ({"q": "  "}, "Enter a search query."),
         ({"q": "x", "mode": "psychic"}, "Mode must be hybrid, semantic or lexical."),
-        ({"q": "x", "top_k": "0"}, "Top k must be a whole number from 1 to 1,000."),
-        ({"q": "x", "top_k": "many"}, "Top k must be a whole number from 1 to 1,000."),
+        ({"q": "x", "top_k": "0"}, "Top-k must be a whole number from 1 to 1,000."),
+        ({"q": "x", "top_k": "many"}, "Top-k must be a whole number from 1 to 1,000."),
         ({"q": "x", "as_of": "yesterday"}, "Write a time like"),
         ({"q": "x", "as_of": "2101-01-01T00:00:00Z"}, "As of is in the future"),
     ],
@@ -245,7 +245,7 @@ def test_a_collection_is_shown_and_searched_as_it_was_at_a_time(viewer: Client, 
         "The collection was empty at that time." in viewer.get(HERE, {"as_of": "2001-01-01T00:00:00Z"}).text
     )
     searched = viewer.get(HERE, {"as_of": "2001-01-01T00:00:00Z", "q": "invoices"}).text
-    assert "The collection had no frames then; the first was added at" in searched
+    assert "The collection had no frames at that time; the first was added at" in searched
 
 
 def test_a_find_allows_as_many_passages_as_the_command(viewer: Client, handbook: Collection) -> None:

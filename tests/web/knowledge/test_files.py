@@ -294,7 +294,7 @@ def test_if_one_of_two_files_is_broken_neither_is_stored_and_the_page_says_so(
 ) -> None:
     good, broken = SimpleUploadedFile("a.md", b"Good."), SimpleUploadedFile("b.md", b"\xff\xfe\xff")
     refused = operator.post(f"{HERE}upload/", {"file": [good, broken]})
-    assert "None of the 2 files was stored." in refused.text
+    assert "None of the 2 files were stored." in refused.text
     assert handbook.frames.filter(uri="a.md").count() == 0
     alone = operator.post(f"{HERE}upload/", {"file": [SimpleUploadedFile("b.md", b"\xff\xfe\xff")]})
     assert "None of the" not in alone.text

@@ -150,7 +150,7 @@ def test_a_limit_is_raised_on_the_page(browser: Client, session: Session, stub: 
             {"messages": '[{"role": "user", "content": "Hi."}, {"role": "user"}]'},
             "Message 2 of `messages` has no",
         ),
-        ({"max_calls": "0"}, "Most model calls"),
+        ({"max_calls": "0"}, "Maximum model calls"),
         ({"model": "nobody:x"}, "nobody"),
         ({"repeatable_tools": "Nope"}, "It has results of read_file, write_file."),
     ],

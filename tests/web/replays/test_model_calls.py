@@ -90,8 +90,8 @@ def test_words_that_were_not_recorded_are_not_compared_with_the_new_ones(
     append(session.id, [asked([QUESTION], a_call("ls") | {"content": "I look."})])
     stub.script(Script(answer="I will look.", tools=(("ls", {}), ("cat", {}))))
     spoken = words(browser.get(f"/replays/{replayed(session, AUDIT).id}/steps/1/").content.decode())
-    assert "Texts next to the calls" not in silent
-    assert "Texts next to the calls" in spoken
+    assert "Text accompanying the calls" not in silent
+    assert "Text accompanying the calls" in spoken
 
 
 def test_a_call_that_was_only_verified_shows_what_it_called(

@@ -69,11 +69,11 @@ def test_the_recorded_model_is_offered_with_the_reason_why_it_cannot_be_called(
 ) -> None:
     _, trial, to_continue, _ = forms_of(session)
     for form in (trial, to_continue):
-        assert f"Leave it empty for the recorded model: openai:gpt-4o-mini: {NO_KEY}" in words(browser, form)
+        assert f"Leave empty to use the recorded model: openai:gpt-4o-mini: {NO_KEY}" in words(browser, form)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
     for form in (trial, to_continue):
         shown = words(browser, form)
-        assert "Leave it empty for the recorded model: openai:gpt-4o-mini" in shown
+        assert "Leave empty to use the recorded model: openai:gpt-4o-mini" in shown
         assert NO_KEY not in shown
 
 

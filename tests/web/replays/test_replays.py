@@ -196,7 +196,7 @@ ESTIMATES = [
     ({"kind": "ask", "model": "gpt-4o"}, "The range is for answers half to twice as long."),
     (
         {"kind": "search", "model": "openai:nobody-knows"},
-        "Cost unknown Unknown for 3 calls: the price list does not have this model.",
+        "Cost unknown Unknown for 3 calls: the price list does not include this model.",
     ),
     ({"kind": "ask", "model": "nobody:x"}, "There is no model provider"),
 ]
@@ -307,7 +307,7 @@ def test_a_debug_replay_is_launched_with_its_thresholds_and_shows_both_curves(
     assert "Rank-biased overlap" in shown
     assert "kept of a pool of 1, by" in shown
     assert "found with pool 2" in shown
-    assert "Cut below this share of the best score" in page(browser, f"/replays/{replay.id}/")
+    assert "Cut off below this share of the best score" in page(browser, f"/replays/{replay.id}/")
 
 
 def test_a_replay_from_a_step_leaves_out_earlier_steps(browser: Client, session: Session) -> None:

@@ -104,9 +104,9 @@ def test_files_that_are_all_refused_get_a_line_each_and_the_formats_once(operato
     page = operator.post("/import/", {"file": files}).text
     for name in ("a", "b", "c"):
         assert page.count(f"{name}.txt is not a transcript that can be imported.") == 1
-    assert "None of the 3 files was imported." in page
+    assert "None of the 3 files were imported." in page
     assert page.count("Supported formats:") == 1
-    assert page.count("a Claude Code session") == 2  # there, and in the choice of a format
+    assert page.count("Claude Code session (") == 2  # there, and in the choice of a format
 
 
 def test_several_files_are_imported_independently(operator: Client) -> None:

@@ -74,7 +74,7 @@ def test_the_form_names_its_step_and_has_a_key(operator: Client, session: Sessio
     ("text", "why"),
     [
         ("", "Enter a note."),
-        (" \r\n ", "A note needs a text."),
+        (" \r\n ", "A note needs some text."),
         ("ä" * (LONGEST_TEXT + 1), "has 2,001 characters; the maximum is 2,000"),
     ],
 )

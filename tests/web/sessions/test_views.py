@@ -89,7 +89,7 @@ def test_an_unknown_step_shows_the_nearest_one_with_a_notice(
 ) -> None:
     recorded(project, example_actions())
     page = get(operator, f"/sessions/s/?view={view}&step=99")
-    assert "The nearest is shown, step 5." in words(page)
+    assert "The nearest step is shown: 5." in words(page)
     assert f'<{seen} id="s5"' in page
     assert "is not a step number" in get(operator, f"/sessions/s/?view={view}&step=x")
 

@@ -79,7 +79,7 @@ def test_the_thresholds_of_an_adaptive_cut_off_are_recorded_and_kept_in_the_form
     [
         (
             {"relative": "2", "adaptive": "on"},
-            "“Cut below this share of the best score” must be a number from 0 to 1.",
+            "“Cut off below this share of the best score” must be a number from 0 to 1.",
         ),
         ({"cliff": "0.5"}, "is a threshold of an adaptive find"),
         ({"min_score": "x"}, "“Minimum score” must be a number."),
@@ -129,7 +129,7 @@ def test_a_model_that_cannot_be_used_is_listed_with_its_reason(
     ("form", "status", "field", "sentence"),
     [
         (work_form(" \n"), 422, "text", "Enter a question or a search query."),
-        (work_form("q", top_k="0"), 422, "top_k", "Top k must be a whole number from 1 to 1,000."),
+        (work_form("q", top_k="0"), 422, "top_k", "Top-k must be a whole number from 1 to 1,000."),
         (work_form("q", mode="psychic"), 422, "mode", "Mode must be hybrid, semantic or lexical."),
         (work_form("q", do="dance"), 422, None, "Choose Find or Ask."),
         (work_form("q", model="nonsense:7b"), 422, "model", "There is no model provider"),

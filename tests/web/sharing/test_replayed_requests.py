@@ -128,7 +128,7 @@ def test_an_altered_request_is_the_first_thing_that_the_page_says(
     alter(session, "'\\xff'::bytea" if data == "\\xff" else f"convert_to('{data}', 'UTF8')")
     shown = words(page_of(project, replay, 2))
     finding = shown.index(
-        "The stored request is not the one that was recorded: its bytes have another SHA-256."
+        "The stored request is not the one that was recorded: its bytes have a different SHA-256."
     )
     assert finding < shown.index("No model was called")
     assert "Request altered" in shown

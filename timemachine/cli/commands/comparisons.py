@@ -45,8 +45,8 @@ def comparison() -> None:
     required=True,
     type=options.VariantType(),
     metavar="VARIANT",
-    help="A variant, two to eight of them: provider:model, and after it settings for this variant only, for example "
-    "'openai:gpt-4o temperature=0 system-prompt=@brief.txt'.",
+    help="A variant: provider:model, optionally followed by settings for this variant only, for example 'openai:gpt-4o temperature=0 system-prompt=@brief.txt'. Give two "
+    "to eight.",
 )
 @click.option(
     "--repeats", type=int, default=1, metavar="N", help="How many times to run each variant (default 1)."

@@ -25,7 +25,7 @@ _LATENCY: Final = ("p50", "p95")
 
 @click.command(cls=OneEach)
 @click.option(
-    "--by", type=click.Choice(GROUPS), default="model", help="What each row stands for (default model)."
+    "--by", type=click.Choice(GROUPS), default="model", help="What each row represents (default: model)."
 )
 @click.option("--since", metavar="DAY", help="First day in UTC (default: 30 days up to --until).")
 @click.option("--until", metavar="DAY", help="Last day in UTC (default: today).")
@@ -109,7 +109,7 @@ def _undated(spent: types.UndatedCosts) -> str:
     if not spent["calls"] and spent["cost_usd"] is None:
         return ""
     cost = total_cost(spent["cost_usd"], spent["unknown_cost_calls"])
-    return f"{cost} of imported steps without times, not included above"
+    return f"{cost} for imported steps without times, not included above"
 
 
 def _replays(spent: types.CostOfReplays) -> str:

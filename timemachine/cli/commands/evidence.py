@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from timemachine.client.client import Client
     from timemachine.client.generated import types
 
-_ALTERED = "Warning: the last check found differences from the seal. Whatever differs in this file will not verify, and is named."
+_ALTERED = "Warning: the last check found differences from the seal. The verifier will name whatever differs in this file."
 LONGEST_CHECK = 600
 """Seconds that the command waits for a worker by default."""
 PAUSE = 0.5
@@ -43,7 +43,7 @@ def evidence() -> None:
 @evidence.command()
 @click.argument("target", metavar="ID", required=False)
 @click.option(
-    "--log", "of_log", is_flag=True, help="Export the project's log: everything that was sealed and erased."
+    "--log", "of_log", is_flag=True, help="Export the project's log of everything that was sealed or erased."
 )
 @click.option(
     "-o",
@@ -88,7 +88,7 @@ def export(*, target: str | None, of_log: bool, output: Path) -> None:
     "--older",
     metavar="OLDER.zip",
     type=click.Path(path_type=Path),
-    help="An earlier file of the same thing, to check that this one continues it; with a log, any file of the project, to check that the log contains it.",
+    help="An earlier export of the same record, to check that this one continues it; with a log, any export from the project, to check that the log contains it.",
 )
 @options.as_json
 @click.pass_context
@@ -101,7 +101,9 @@ def verify(context: click.Context, *, bundle: Path, key: str | None, older: Path
     Auditors should prefer the stand-alone script `tm_verify.py` from a source they trust.
     """
     if key is not None and not tm_verify.is_fingerprint(key):
-        raise click.BadParameter("use ed25519: and 64 digits of 0-9 and a-f", param_hint="--key")
+        raise click.BadParameter(
+            "use ed25519: followed by 64 hexadecimal digits (0-9, a-f)", param_hint="--key"
+        )
     try:
         report = tm_verify.verify(str(bundle), key, str(older) if older else None)
     except tm_verify.Unreadable as why:
@@ -120,7 +122,7 @@ def verify(context: click.Context, *, bundle: Path, key: str | None, older: Path
     default=LONGEST_CHECK,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait for a worker, which checks large sessions.",
+    help="How long to wait for the worker that checks large sessions.",
 )
 @options.as_json
 @click.pass_context
@@ -135,8 +137,8 @@ def check(context: click.Context, *, target: str, timeout: int) -> None:
     while found["result"] is None:
         if time.monotonic() >= until:
             raise Failure(
-                f"No result after {counted(timeout, 'second')}. The check goes on if a worker is running; its result is on the page of the"
-                " evidence. Run the command again, or with a longer --timeout."
+                f"No result after {counted(timeout, 'second')}. The check continues if a worker is running; its result is on the evidence page. Run the"
+                " command again or with a longer --timeout."
             )
         time.sleep(PAUSE)
         found = client.evidence.check(found["id"])

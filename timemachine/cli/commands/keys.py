@@ -26,7 +26,7 @@ def key() -> None:
 
 
 @key.command()
-@click.option("--name", required=True, metavar="N", help="The client that will use it.")
+@click.option("--name", required=True, metavar="N", help="The client that will use the key.")
 @click.option(
     "--scope",
     "scopes",

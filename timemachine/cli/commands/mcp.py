@@ -20,6 +20,6 @@ def mcp() -> None:
     except ModuleNotFoundError as why:
         raise Failure(
             f"The package {why.name} is not installed. Install the client with its extra: pip install 'timemachine-client[mcp]'. Or let your "
-            "agent use the server's address /mcp, which needs nothing on this machine."
+            "agent use the server's /mcp URL, which needs nothing on this machine."
         ) from why
     serve()

@@ -30,10 +30,12 @@ def patterns() -> None:
 
 @patterns.command("list")
 @kind
-@click.option("--query", "q", metavar="TEXT", help="Only patterns with this text in a wording.")
+@click.option("--query", "q", metavar="TEXT", help="Only patterns with this text in one of their wordings.")
 @click.option("--since", metavar="WHEN", help="Only patterns seen at or after this time (RFC 3339) or date.")
 @click.option(
-    "--solved/--unsolved", default=None, help="Only patterns that were solved in a session, or in none."
+    "--solved/--unsolved",
+    default=None,
+    help="Only patterns that were solved in a session, or only those that were not.",
 )
 @click.option(
     "--min-sessions", type=click.IntRange(min=1), metavar="N", help="Minimum number of sessions (default 2)."

@@ -45,7 +45,7 @@ class ProxyStarted(TypedDict):
     "--record",
     "key",
     metavar="KEY",
-    help="Record into the session with this key, which is continued if it is open. [default: a new session for each run]",
+    help="Record into the session with this key, continuing it if it is open. [default: a new session for each run]",
 )
 @click.option(
     "--playback",
@@ -59,33 +59,37 @@ class ProxyStarted(TypedDict):
     default=PORT,
     show_default=True,
     metavar="N",
-    help="The port on 127.0.0.1; 0 for any free one.",
+    help="The port on 127.0.0.1; 0 for any free port.",
 )
 @click.option(
     "--openai",
     envvar="TIMEMACHINE_PROXY_OPENAI",
     metavar="URL",
-    help="Where requests in OpenAI's form go. [default: OPENAI_BASE_URL if it is another address, else OpenAI]",
+    help="Where OpenAI-style requests go. [default: OPENAI_BASE_URL if it points elsewhere, else OpenAI]",
 )
 @click.option(
     "--anthropic",
     envvar="TIMEMACHINE_PROXY_ANTHROPIC",
     metavar="URL",
-    help="Where requests in Anthropic's form go. [default: ANTHROPIC_BASE_URL if it is another address, else Anthropic]",
+    help="Where Anthropic-style requests go. [default: ANTHROPIC_BASE_URL if it points elsewhere, else Anthropic]",
 )
 @click.option(
     "--provider",
     metavar="NAME",
-    help="The provider behind --openai, such as groq or ollama, for models and prices. Known hosts need none.",
+    help="The provider behind --openai, such as groq or ollama, for models and prices. Not needed for known hosts.",
 )
-@click.option("--by-api-key", is_flag=True, help="A session for each API key, named by its hash.")
 @click.option(
-    "--no-tool-steps", is_flag=True, help="Record no steps for tool calls: your program records them itself."
+    "--by-api-key", is_flag=True, help="Use a separate session for each API key, named by the key's hash."
+)
+@click.option(
+    "--no-tool-steps",
+    is_flag=True,
+    help="Do not record steps for tool calls, because your program records them itself.",
 )
 @click.option(
     "--start-over",
     is_flag=True,
-    help="Of a playback: after the last answer to equal requests, begin with the first.",
+    help="With --playback: after the last answer to identical requests, start again with the first.",
 )
 @options.as_json
 def proxy(
@@ -111,7 +115,7 @@ def proxy(
     """
     if session is None:
         if start_over:
-            raise click.UsageError("--start-over goes with --playback.")
+            raise click.UsageError("--start-over needs --playback.")
         _record(
             key,
             port,
@@ -120,7 +124,7 @@ def proxy(
             not no_tool_steps,
         )
     elif key or by_api_key or no_tool_steps or provider:
-        raise click.UsageError("--playback does not record. Leave out the options for recording.")
+        raise click.UsageError("--playback does not record. Leave out the recording options.")
     else:
         _play_back(session, port, start_over=start_over)
 
@@ -133,7 +137,7 @@ def _record(
     from timemachine.client.recording.recorder import KEY
 
     if key is not None and not KEY.fullmatch(key):
-        raise Failure(f"{key[:60]!r} is not a key: 1–200 letters, digits, and . _ : @ -.")
+        raise Failure(f"{key[:60]!r} is not a valid key. Use 1–200 letters, digits, and . _ : @ -.")
     sys.setswitchinterval(_SWITCH_SECONDS)
     machine = TimeMachine()
     recorder = CallRecorder(machine, key=key, by_api_key=by_api_key, with_tools=with_tools)
@@ -181,7 +185,7 @@ def _show_recording(running: ProxyServer, key: str, page: Iterator[str]) -> None
     show(
         started,
         [
-            f"Recording into {key}, at {url}/v1 for OpenAI's SDK and {url} for Anthropic's.",
+            f"Recording into {key}, at {url}/v1 for the OpenAI SDK and {url} for the Anthropic SDK.",
             *page,
             f"Forwarding to {providers.openai.url} and {providers.anthropic.url}. Ctrl-C stops it.",
         ],
@@ -194,7 +198,7 @@ def _page(machine: TimeMachine, key: str | None) -> Iterator[str]:
 
     if key is not None:
         with suppress(NoServer):
-            yield f"Its page, from the first call on: {machine.url}/sessions/{key}/"
+            yield f"The session's page, once the first call is recorded: {machine.url}/sessions/{key}/"
 
 
 def _play_back(session: str, port: int, *, start_over: bool) -> None:
@@ -213,7 +217,7 @@ def _play_back(session: str, port: int, *, start_over: bool) -> None:
             "base_url": server.base_url,
             "url": server.url,
         }
-        where = f"at {server.base_url} for OpenAI's SDK and {server.url} for Anthropic's"
+        where = f"at {server.base_url} for the OpenAI SDK and {server.url} for the Anthropic SDK"
         calls = counted(len(found.calls), "model call")
         show(started, [f"{calls} of {found.key}, {where}.", "Ctrl-C stops it."])
         flush()

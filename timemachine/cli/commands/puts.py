@@ -45,10 +45,12 @@ _SHOWN_FRAMES = 20
 @click.command(cls=OneEach)
 @click.argument("collection")
 @click.argument("files", nargs=-1, metavar="[FILE…|-]")
-@click.option("--title", metavar="T", help="Title of a single text or file.")
-@click.option("--uri", metavar="U", help="Source of a single text or file.")
+@click.option("--title", metavar="T", help="Title, for a single text or file.")
+@click.option("--uri", metavar="U", help="Source URI, for a single text or file.")
 @click.option(
-    "--replace", is_flag=True, help="End frames of an earlier version of a file that this version lacks."
+    "--replace",
+    is_flag=True,
+    help="End frames that an earlier version of the file had and this version lacks.",
 )
 @options.session_to_record_in
 @options.as_json
@@ -194,7 +196,7 @@ def _send_file(
 
 def _add_intake(done: _Done, file: SentFile, intake: types.IntakeOut) -> None:
     if intake["error"] is not None:
-        put = f" {counted(intake['done'], 'passage')} of it were stored." if intake["done"] else ""
+        put = f" {counted(intake['done'], 'passage')} of this file were stored." if intake["done"] else ""
         raise ClientError(f"{intake['error']['message']}{put}", code=intake["error"]["code"])
     report = intake["report"]
     done.new += report["new"]
@@ -255,7 +257,7 @@ def _lines(collection: str, done: _Done, session: str | None) -> Iterator[str]:
 def _edited(done: _Done) -> Iterator[str]:
     for frame in done.edited_frames:
         title = f": {one_line(frame['title'])}" if frame["title"] else ""
-        yield f"edited manually #{frame['frame']}{title}, next to its old text in #{frame['beside']}"
+        yield f"edited manually #{frame['frame']}{title}, alongside its old text in #{frame['beside']}"
     if done.edited > len(done.edited_frames):
         yield f"… and {done.edited - len(done.edited_frames):,} more"
     were = "was" if done.edited == 1 else "were"

@@ -30,15 +30,15 @@ mode = click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]),
 @click.command(cls=OneEach)
 @options.several("--query", "queries", required=True, metavar="Q", help="A question")
 @mode
-@click.option("--agent", metavar="AGENT", help="Only turns of this agent.")
+@click.option("--agent", metavar="AGENT", help="Only steps of this agent.")
 @click.option("--user", metavar="USER", help="Only sessions of this user.")
-@_any_of("--tag", "tags", metavar="TAG", help="Only turns or sessions with this tag")
-@_any_of("--kind", "kinds", metavar="KIND", help="Only turns of this kind")
-@_any_of("--significance", "significances", metavar="S", help="Only turns of this significance")
+@_any_of("--tag", "tags", metavar="TAG", help="Only steps or sessions with this tag")
+@_any_of("--kind", "kinds", metavar="KIND", help="Only steps of this kind")
+@_any_of("--significance", "significances", metavar="S", help="Only steps with this significance")
 @options.min_importance
-@click.option("--since", metavar="WHEN", help="Only turns at or after this time (RFC 3339) or date.")
-@click.option("--until", metavar="WHEN", help="Only turns at or before this time (RFC 3339) or date.")
-@click.option("--session", metavar="ID", help="Only turns of this session (its id or key).")
+@click.option("--since", metavar="WHEN", help="Only steps at or after this time (RFC 3339) or date.")
+@click.option("--until", metavar="WHEN", help="Only steps at or before this time (RFC 3339) or date.")
+@click.option("--session", metavar="ID", help="Only steps of this session (its ID or key).")
 @click.option(
     "--besides",
     metavar="ID",
@@ -58,7 +58,7 @@ mode = click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]),
     "--around",
     type=click.IntRange(0, 20),
     metavar="N",
-    help="Number of turns to show before and after each result.",
+    help="Number of steps to show before and after each result.",
 )
 @click.option(
     "--limit",
@@ -66,7 +66,7 @@ mode = click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]),
     "limit",
     type=click.IntRange(1, 50),
     metavar="N",
-    help="Maximum number of turns for each question.",
+    help="Maximum number of steps for each question.",
 )
 @click.option(
     "--budget", type=click.IntRange(1), metavar="N", help="Print text for a prompt, at most N tokens."
@@ -94,7 +94,7 @@ def _text(found: types.RecallOut) -> Iterator[str]:
     elif least := found["tokens"]["least"]:
         turns = counted(sum(len(item["results"]) for item in found["items"]), "turn")
         budget = counted(found["tokens"]["budget"], "token")
-        yield f"{turns} found, but none fits into {budget}. Use --budget {least} or more: the shortest takes {least:,} with the name of its session."
+        yield f"{turns} found, but none fits in {budget}. Use --budget {least} or more: the shortest takes {least:,} with the name of its session."
     else:
         nothing = " ".join(one_line(item["nothing"]) for item in found["items"] if item["nothing"])
         yield f"No results. {nothing}".strip()
@@ -123,7 +123,7 @@ def _read(item: types.QueryRecalled) -> Iterator[str]:
     for unread in item["unread"]:
         yield f"“{one_line(unread['words'])}” is not understood as a time ({unread['why']}); searched as words."
     if not item["looked_for"] and item["results"]:
-        yield "No search terms: showing the most important turns."
+        yield "No search terms: showing the most important steps."
 
 
 def _span(time: types.TimeReadOut) -> str:
@@ -160,10 +160,10 @@ def _result(result: types.TurnRecalled) -> Iterator[str]:
         yield f"         {result['passage']['in']}: {shortened(result['passage']['text'], _EXCERPT)}"
     for turn in result.get("around", {"items": ()})["items"]:
         if turn["left_out_before"]:
-            yield f"         … {counted(turn['left_out_before'], 'turn')} left out"
+            yield f"         … {counted(turn['left_out_before'], 'step')} left out"
         yield f"{turn['sequence']:>7,}  {turn['role'] or spaced(turn['kind'])}: {shortened(_text_of(turn), _EXCERPT)}"
     if result.get("around", {}).get("left_out_after"):
-        yield f"         … {counted(result['around']['left_out_after'], 'turn')} left out"
+        yield f"         … {counted(result['around']['left_out_after'], 'step')} left out"
 
 
 @click.command(cls=OneEach)
@@ -183,7 +183,7 @@ def _result(result: types.TurnRecalled) -> Iterator[str]:
 @click.option("--min-cost", type=float, metavar="USD", help="Minimum cost of the session in US dollars.")
 @click.option("--since", metavar="WHEN", help="Only steps at or after this time (RFC 3339) or date.")
 @click.option("--until", metavar="WHEN", help="Only steps at or before this time (RFC 3339) or date.")
-@click.option("--session", metavar="ID", help="Only steps of this session (its id or key).")
+@click.option("--session", metavar="ID", help="Only steps of this session (its ID or key).")
 @click.option("--limit", type=int, metavar="N", help="Maximum number of sessions, up to 200.")
 @options.after
 @options.as_json

@@ -46,8 +46,10 @@ def share() -> None:
 @click.option("--passphrase", metavar="WORDS", help="Passphrase that visitors must enter.")
 @click.option("--max-opens", type=int, metavar="N", help="Maximum number of views.")
 @click.option("--through-step", type=int, metavar="N", help="The last step of the session to show.")
-@click.option("--evidence-only", is_flag=True, help="Show and offer the evidence only, no recorded text.")
-@click.option("--redaction", metavar="PROFILE", help="Redaction profile: id, name, or built-in.")
+@click.option(
+    "--evidence-only", is_flag=True, help="Show and offer only the evidence, without recorded text."
+)
+@click.option("--redaction", metavar="PROFILE", help="Redaction profile: ID, name or built-in.")
 @click.option("--label", metavar="L", help="A label that only the project sees.")
 @click.option("--preview", is_flag=True, help="Print what the link would show and withhold, and exit.")
 @options.as_json
@@ -189,7 +191,7 @@ def _row(link: types.ShareOut) -> list[str]:
     "--forbid/--allow",
     "forbidden",
     default=None,
-    help="Turn off share links: none can be created, and existing ones do not work.",
+    help="Turn off share links: none can be created, and existing ones stop working.",
 )
 @click.option(
     "--require-passphrase/--no-passphrase",

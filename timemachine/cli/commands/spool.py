@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _FOLDER = click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the spools (default: TIMEMACHINE_SPOOL, else the user's state folder).",
+    help="Spool folder (default: TIMEMACHINE_SPOOL, else the user's state folder).",
 )
 _RECORDINGS = click.argument("names", metavar="RECORDING…", nargs=-1)
 
@@ -156,8 +156,8 @@ def _sent(done: "list[Sent]", others: "list[Remaining]") -> Iterator[str]:
         yield f"{counted(each.arrived, 'action')} of {each.name} delivered to session {each.session}."
     if others:
         yield (
-            f"{counted(len(others), 'recording')} for another API key or server skipped. List them with `timemachine spool list`, "
-            "and send one with this key with `timemachine spool send RECORDING`."
+            f"{counted(len(others), 'recording')} for another API key or server skipped. List them with `timemachine spool list`; "
+            "send one with this key using `timemachine spool send RECORDING`."
         )
 
 

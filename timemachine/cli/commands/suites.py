@@ -43,7 +43,10 @@ _MATCHING = (
     ),
     click.option("--match-user", "user", metavar="U", help="Also include the newest sessions of this user."),
     click.option(
-        "--match", "q", metavar="TEXT", help="Also include the newest sessions with this in name or key."
+        "--match",
+        "q",
+        metavar="TEXT",
+        help="Also include the newest sessions with this text in their name or key.",
     ),
     click.option("--most", type=int, metavar="N", help="Maximum number of matching sessions (default 20)."),
 )
@@ -63,7 +66,9 @@ _MODELS_AND_TIME = (
     ),
 )
 _REPLAYING = (
-    click.option("--audit", is_flag=True, help="Use the frozen context; without it, retrieval runs again."),
+    click.option(
+        "--audit", is_flag=True, help="Use the frozen context; without this option, retrieval runs again."
+    ),
     click.option("--reason", metavar="TEXT", help="Why; stored with every replay."),
     options.replay_options,
     options.spend_limit,
@@ -115,7 +120,7 @@ def create(
 @click.option("--session", "sessions", multiple=True, metavar="ID", help="Replace the sessions.")
 @options.combined(*_MATCHING, *_REPLAYING, *_MODELS_AND_TIME)
 @click.option("--no-schedule", is_flag=True, help="Remove the schedule.")
-@click.option("--no-match", is_flag=True, help="Take only the named sessions.")
+@click.option("--no-match", is_flag=True, help="Use only the named sessions.")
 @options.as_json
 def edit(
     *,
@@ -132,7 +137,7 @@ def edit(
     """Change a suite. What you do not give stays, and so do earlier runs."""
     matching = _matching(chosen)
     if (schedule is not None and no_schedule) or (matching and no_match):
-        raise click.UsageError("You cannot set and remove it in the same command.")
+        raise click.UsageError("You cannot set and remove the schedule in the same command.")
     facts = {
         "name": name,
         "sessions": sessions or None,
@@ -179,7 +184,7 @@ def show_suite(*, suite_name: str) -> None:
 @suite.command()
 @name_argument
 @fail_on
-@click.option("--wait/--no-wait", default=True, help="Wait with a progress line, or only launch it.")
+@click.option("--wait/--no-wait", default=True, help="Wait and show progress, or only launch the run.")
 @options.as_json
 def run(*, suite_name: str, fail_on: tuple[Condition, ...], wait: bool) -> None:
     """Replay all sessions of a suite and show what changed since the last run.

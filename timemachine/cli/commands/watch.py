@@ -33,17 +33,17 @@ _FOLDER = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=
 @click.command(cls=OneEach)
 @click.argument("agents", metavar="[AGENT]…", nargs=-1, type=click.Choice(list(AGENTS)))
 @click.option(
-    "--from", "places", metavar="FOLDER", multiple=True, type=_FOLDER, help="Follow the transcripts in this folder instead of where the agent writes them. Needs one AGENT.",
+    "--from", "places", metavar="FOLDER", multiple=True, type=_FOLDER, help="Follow the transcripts in this folder instead of the agent's own folder. Needs exactly one AGENT.",
 )  # fmt: skip
 @click.option(
-    "--in", "only", metavar="FOLDER", multiple=True, type=_FOLDER, help="Only sessions of agents that work in this folder or below it.",
+    "--in", "only", metavar="FOLDER", multiple=True, type=_FOLDER, help="Only sessions of agents that work in this folder or a folder below it.",
 )  # fmt: skip
 @click.option(
     "--redaction",
     metavar="PROFILE",
-    help="Withhold what this redaction profile finds (`built-in`, or a name). It is never sent.",
+    help="Withhold what this redaction profile (`built-in` or a name) finds, so that it is never sent.",
 )
-@click.option("--once", is_flag=True, help="Send what is there and end, for cron.")
+@click.option("--once", is_flag=True, help="Send what is there and exit, for example from cron.")
 @click.option(
     "--interval",
     type=click.FloatRange(0.1, 3600),
@@ -109,7 +109,7 @@ def _sources(agents: tuple[str, ...], places: tuple[Path, ...]) -> "list[Source]
 
 def _none_in(sources: "list[Source]") -> str:
     looked_in = ", ".join(str(each.folder) for each in sources)
-    return f"No transcripts on this machine. Looked in {looked_in}. Name another folder with --from."
+    return f"No transcripts on this machine. Looked in {looked_in}. Choose another folder with --from."
 
 
 def _profile(client: "Client", name: str) -> Any:
@@ -162,7 +162,7 @@ def _rounds(watcher: "Watcher", status: Status, interval: float) -> None:
             if isinstance(why, Refused) and why.status in {401, 403}:
                 raise
             if not is_away:
-                status.say(f"{why.message} Trying again until it answers; nothing is lost.")
+                status.say(f"{why.message} Retrying until it responds; nothing is lost.")
             pause, is_away = min(pause * 2, _LONGEST_PAUSE), True
         status.pass_on()
         time.sleep(pause)

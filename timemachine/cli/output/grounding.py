@@ -80,7 +80,7 @@ def _reason(sentence: Mapping[str, Any]) -> str:
     if sentence.get("swapped", opposed):  # cached answers can predate `swapped`
         return "reversed in the passage"
     if opposed:
-        return "the passage says something else"
+        return "the passage says something different"
     return spaced(sentence["reason"] or "no reason given")
 
 

@@ -79,7 +79,7 @@ def listed_runs(items: Sequence[types.SuiteRunOut]) -> Iterator[str]:
         "by",
         "steps",
         "cost",
-        "compared with the run before",
+        "compared with the previous run",
         "failed conditions",
     )
     none = "No runs yet. Start one with `timemachine suite run NAME`."

@@ -37,7 +37,7 @@ class Root(Resource):
     def test_model(self, model: str) -> types.ModelTestOut:
         """Test a model.
 
-        Make one small call, which is paid like any other. A failure is a result, too.
+        Make one small call, which is billed like any other. A failure is also a result.
         """
         found: types.ModelTestOut = self._connection.post("/api/models/test", {"model": model})
         return found
@@ -73,7 +73,7 @@ class Root(Resource):
     def remove_model_key(self, provider: str) -> types.ProviderKeyOut:
         """Remove the project's own key for a provider.
 
-        Remove the key and its default model; the environment's key is used again, if there is one.
+        Remove the key and its default model. The environment's key, if any, is used again.
         """
         found: types.ProviderKeyOut = self._connection.delete(f"/api/models/keys/{segment(provider, 'key')}")
         return found
@@ -102,7 +102,7 @@ class Root(Resource):
     def remove_model_server(self, name: str) -> types.ModelServerRemoved:
         """Remove a model server.
 
-        Remove a server with its key; what was recorded with its models stays.
+        Remove a server and its key. What was recorded with its models stays.
         """
         found: types.ModelServerRemoved = self._connection.delete(
             f"/api/models/servers/{segment(name, 'server')}"
@@ -112,15 +112,15 @@ class Root(Resource):
     def answer_cache(self) -> types.AnswerCacheOut:
         """The answer cache.
 
-        Whether the cache is on and since when, how many answers it holds, and how many bytes these have.
+        Whether the cache is on and since when, how many answers it holds, and their size in bytes.
         """
         found: types.AnswerCacheOut = self._connection.get("/api/answer-cache")
         return found
 
     def switch_answer_cache(self, on: bool) -> types.AnswerCacheOut:
-        """Switch the answer cache on or off.
+        """Turn the answer cache on or off.
 
-        While the cache is off, answers are neither read from it nor added to it; what it holds stays.
+        While the cache is off, answers are neither read from it nor added to it. Its content is kept.
         """
         found: types.AnswerCacheOut = self._connection.patch("/api/answer-cache", {"on": on})
         return found
@@ -128,7 +128,7 @@ class Root(Resource):
     def empty_answer_cache(self) -> types.AnswerCacheEmptied:
         """Empty the answer cache.
 
-        Remove every answer from the cache. What sessions recorded stays.
+        Remove every answer from the cache. Recorded sessions are unchanged.
         """
         found: types.AnswerCacheEmptied = self._connection.delete("/api/answer-cache")
         return found
@@ -136,7 +136,7 @@ class Root(Resource):
     def load_demo(self) -> types.DemoOut:
         """Load the demo.
 
-        Create the demo in this project, or return the one that is there.
+        Create the demo in this project, or return the existing one.
         """
         found: types.DemoOut = self._connection.post("/api/demo")
         return found
@@ -162,7 +162,7 @@ class Root(Resource):
         limit: int | None = None,
         after: str | None = None,
     ) -> types.CostsOut:
-        """What recorded work cost.
+        """Costs of recorded work.
 
         Totals of what was recorded from `since` to `until` (days in UTC; the last 30 days), and the rows of one group: `by` is agent, model, tag, day or tool.
 
@@ -325,7 +325,7 @@ class Root(Resource):
         position: dict[str, int] | None = None,
         idle: float | None = None,
     ) -> types.LinesOut:
-        """Import lines of a file that grows.
+        """Import lines of a growing file.
 
         Record the lines that no later line can change. The result is that of importing the complete file, however it is divided.
 
@@ -452,7 +452,7 @@ class Sessions(Resource):
     def change(self, session: str, **changes: Unpack[types.SessionChange]) -> types.SessionOut:
         """Rename or tag a session.
 
-        Change a session's name, metadata or tags; what it recorded stays.
+        Change a session's name, metadata or tags. The recording is unchanged.
         """
         found: types.SessionOut = self._connection.patch(
             f"/api/sessions/{segment(session, 'session')}", changes
@@ -499,7 +499,7 @@ class Sessions(Resource):
     def state(self, session: str, at: int) -> types.StateOut:
         """The state at a step.
 
-        What was known at step `at`: messages (system prompts among them, but nothing that tools and the system said to each other), frames used, running totals.
+        What was known at step `at`: messages (including system prompts, but not exchanges between tools and the system), frames used, running totals.
         """
         found: types.StateOut = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/state", {"at": at}
@@ -507,7 +507,7 @@ class Sessions(Resource):
         return found
 
     def summary(self, session: str) -> types.SummaryOut:
-        """Summarize a session.
+        """Summarise a session.
 
         Counts, tokens, cost, duration, iterations, tools, models and errors of a session.
 
@@ -562,7 +562,7 @@ class Sessions(Resource):
     ) -> types.CheckpointOut:
         """Set a checkpoint.
 
-        A named action that carries the agent's state, the session's agent's unless `agent` is given; the same `Idempotency-Key` again gets the first answer.
+        A named action with the agent's state, of the session's agent unless `agent` is given. Repeating the same `Idempotency-Key` returns the first answer.
         """
         found: types.CheckpointOut = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/checkpoints",
@@ -624,9 +624,9 @@ class Sessions(Resource):
     def significance_changes(
         self, session: str, *, limit: int | None = None, after: str | None = None
     ) -> types.SignificanceChanges:
-        """Changes of significance in a session.
+        """List changes of significance in a session.
 
-        Every change of a step's significance and importance, the latest first: to what (null: to what was recorded), by whom, when.
+        Every change of a step's significance and importance, newest first: to what (null means back to what was recorded), by whom and when.
         """
         found: types.SignificanceChanges = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/weights", {"limit": limit, "after": after}
@@ -634,7 +634,7 @@ class Sessions(Resource):
         return found
 
     def proposals(self, session: str) -> types.ProposalPage:
-        """List suggestions for significance.
+        """List significance suggestions.
 
         The significance that rules suggest for steps without one, each with its rule and its reason.
 
@@ -672,9 +672,9 @@ class Sessions(Resource):
         return found
 
     def summaries(self, session: str) -> types.SessionSummaries:
-        """The summaries of a session.
+        """List a session's summaries.
 
-        The frames of collections that are a summary of the session, the latest first.
+        The frames that are summaries of the session, newest first.
         """
         found: types.SessionSummaries = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/summaries"
@@ -684,7 +684,7 @@ class Sessions(Resource):
     def compression(self, session: str) -> types.CompressionOut:
         """The effect of compressing a session.
 
-        How many turns and tokens stay and how many fall to an importance of 0.30, whether the session is compressed, and the history of that.
+        How many steps and tokens keep their importance and how many drop to 0.30, whether the session is compressed, and its compression history.
         """
         found: types.CompressionOut = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/compression"
@@ -706,7 +706,7 @@ class Sessions(Resource):
     def undo_compression(self, session: str) -> types.CompressionOut:
         """Undo the compression of a session.
 
-        Restore the previous importance of every turn. The project's rule leaves such a session alone afterwards.
+        Restore the previous importance of every step. The project's rule will not compress this session again.
         """
         found: types.CompressionOut = self._connection.delete(
             f"/api/sessions/{segment(session, 'session')}/compression"
@@ -726,7 +726,7 @@ class Sessions(Resource):
     def read_compression_rule(self) -> types.CompressionRuleOut:
         """The compression rule of the project.
 
-        How many days after their end the project's sessions are compressed; null for never.
+        How many days after they end the project's sessions are compressed; null means never.
         """
         found: types.CompressionRuleOut = self._connection.get("/api/compressions/rule")
         return found
@@ -841,7 +841,7 @@ class Sessions(Resource):
     ) -> types.ActionPage:
         """List a session's actions.
 
-        The session's actions in their order, whole. `metadata` is a field (`env`, `customer.id`) or a field and its value (`env=prod`).
+        The session's actions in order, in full. `metadata` is a field (`env`, `customer.id`) or a field and its value (`env=prod`).
         """
         found: types.ActionPage = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/actions",
@@ -902,7 +902,7 @@ class Sessions(Resource):
         return found
 
     def _export(self, session: str, target: Path, *, format: str | None = None) -> Mapping[str, str]:
-        """A session as a file.
+        """Export a session as a file.
 
         The session as it is at this moment, also while it is recording: `Last-Sequence` is the last step in the file.
 
@@ -915,7 +915,7 @@ class Sessions(Resource):
     def _compare(
         self, a: str, b: str, *, show: str | None = None, limit: int | None = None, after: str | None = None
     ) -> types.AlignmentOut:
-        """Two sessions or replays, aligned.
+        """Compare two sessions or replays.
 
         The steps of both in pairs, aligned by what they are: `same`, `modified`, `moved`, `only_left` (only `a` has it), `only_right` or `not_asked` (left out for a spend limit).
 
@@ -946,7 +946,7 @@ class Notes(Resource):
         return found
 
     def page(self, session: str, *, limit: int | None = None, after: str | None = None) -> types.NotePage:
-        """The notes of a session.
+        """List a session's notes.
 
         The session's notes in the order of their steps, and the notes of one step oldest first.
         """
@@ -958,7 +958,7 @@ class Notes(Resource):
     def delete(self, session: str, note: str) -> types.NoteDeleted:
         """Delete a note.
 
-        Delete a note's text; who deleted it and when is stored. A key can delete its own notes, a key with `admin` any note.
+        Delete a note's text. Who deleted it and when is stored. A key can delete its own notes, a key with `admin` any note.
         """
         found: types.NoteDeleted = self._connection.delete(
             f"/api/sessions/{segment(session, 'session')}/notes/{segment(note, 'note')}"
@@ -983,9 +983,9 @@ class Judgements(Resource):
         return found
 
     def page(self, session: str, sequence: int) -> types.JudgementPage:
-        """The judgements of an answer.
+        """List an answer's judgements.
 
-        Every judgement of this step, the first one first.
+        Every judgement of this step, oldest first.
         """
         found: types.JudgementPage = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/actions/{sequence}/judgements"
@@ -993,7 +993,7 @@ class Judgements(Resource):
         return found
 
     def estimate(self, session: str, sequence: int, model: str) -> types.JudgementEstimate:
-        """What a judgement would cost.
+        """Estimate the cost of a judgement.
 
         The estimated cost of letting this model judge the step. No model is called.
         """
@@ -1016,7 +1016,7 @@ class Judgements(Resource):
     def _cancel(self, session: str, sequence: int, judgement: str) -> types.CancelOut:
         """Cancel a judgement.
 
-        End a running judgement, even while its provider is silent. It may have been billed.
+        End a running judgement, even while its provider is not responding. It may have been billed.
         """
         found: types.CancelOut = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/actions/{sequence}/judgements/{segment(judgement, 'judgement')}/cancel"
@@ -1058,7 +1058,7 @@ class Collections(Resource):
     ) -> types.FramePage:
         """List frames.
 
-        The collection's frames by number, now or as of a moment.
+        The collection's frames by number, now or as of a given time.
         """
         found: types.FramePage = self._connection.get(
             f"/api/collections/{segment(name, 'collection')}/frames",
@@ -1130,7 +1130,7 @@ class Collections(Resource):
         return wait(lambda: self.intake(intake), lambda found: found["status"] in FINISHED, seen)
 
     def embedding(self, name: str) -> types.EmbeddingOut:
-        """How far a collection is embedded.
+        """Embedding progress of a collection.
 
         The collection's embedding model, how many of its frames (every version counts) are embedded, and the model that is to replace it.
         """
@@ -1230,7 +1230,7 @@ class Collections(Resource):
     ) -> types.AskOut:
         """Ask.
 
-        Find passages and ask a model over them; nothing is recorded. It streams as an ask in a session does.
+        Find passages and ask a model over them. Nothing is recorded. It streams like an ask in a session.
         """
         found: types.AskOut = self._connection.post(
             f"/api/collections/{segment(name, 'collection')}/ask",
@@ -1269,9 +1269,9 @@ class Collections(Resource):
         collection: str | None = None,
         agent: str | None = None,
     ) -> types.PutOut:
-        """Put and record it.
+        """Put and record.
 
-        Put passages into the session's collection; each is recorded, as of the session's agent unless `agent` is given.
+        Put passages into the session's collection. Each is recorded as an action of the session's agent unless `agent` is given.
         """
         found: types.PutOut = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/put",
@@ -1306,9 +1306,9 @@ class Collections(Resource):
         collection: str | None = None,
         agent: str | None = None,
     ) -> types.FindOut:
-        """Find and record it.
+        """Find and record.
 
-        Find passages; every hit is frozen into the record, which is the session's agent's unless `agent` is given.
+        Find passages. Every hit is frozen into the record, as an action of the session's agent unless `agent` is given.
         """
         found: types.FindOut = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/find",
@@ -1353,7 +1353,7 @@ class Collections(Resource):
         collection: str | None = None,
         agent: str | None = None,
     ) -> types.AskOut:
-        """Ask and record it.
+        """Ask and record.
 
         Find passages and ask a model over them; both are recorded, as of the session's agent unless `agent` is given. It can cost money: the key needs `run` too.
 
@@ -1394,7 +1394,7 @@ class Asks(Resource):
     def running(self) -> types.AsksUnderWay:
         """List running asks.
 
-        The project's asks whose model has not answered yet, the oldest first.
+        The project's asks whose model has not answered yet, oldest first.
         """
         found: types.AsksUnderWay = self._connection.get("/api/asks")
         return found
@@ -1402,7 +1402,7 @@ class Asks(Resource):
     def cancel(self, ask: str) -> types.CancelOut:
         """Cancel an ask.
 
-        End a running ask, even while its provider is silent; its record says that it was cancelled. It may have been billed.
+        End a running ask, even while its provider is not responding. Its record says that it was cancelled. It may have been billed.
         """
         found: types.CancelOut = self._connection.post(f"/api/asks/{segment(ask, 'ask')}/cancel")
         return found
@@ -1443,7 +1443,7 @@ class Replays(Resource):
     ) -> types.ReplayLaunched | types.ComparisonLaunched:
         """Launch a replay.
 
-        Replay the session in the background; follow it at /api/replays/{id}. Several models make a comparison of audit replays.
+        Replay the session in the background. Follow it at /api/replays/{id}. Several models make a comparison of audit replays.
         """
         found: types.ReplayLaunched | types.ComparisonLaunched = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/replays",
@@ -1507,7 +1507,7 @@ class Replays(Resource):
         from_checkpoint: int | str | None = None,
         through_sequence: int | None = None,
     ) -> types.Estimates:
-        """What a replay would cost.
+        """Estimate the cost of a replay.
 
         The estimated cost of the replay that the same request would launch, for each of its models, or its refusal. No model is called.
         """
@@ -1569,7 +1569,7 @@ class Replays(Resource):
     ) -> types.ReplayLaunched:
         """Try one step with a change.
 
-        Make this find or ask again with something changed, in the background; follow it at /api/replays/{id}.
+        Run this find or ask again with a change, in the background. Follow it at /api/replays/{id}.
         """
         found: types.ReplayLaunched = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/actions/{sequence}/trials",
@@ -1612,7 +1612,7 @@ class Replays(Resource):
     ) -> types.ReplayLaunched:
         """Continue from a model call.
 
-        Run the session on from this model call, in the background; follow it at /api/replays/{id}. Tool calls are answered from the record and never executed. The end names the branch session.
+        Continue the session from this model call in the background. Follow it at /api/replays/{id}. Tool calls are answered from the record and never executed. The result names the branch session.
         """
         found: types.ReplayLaunched = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/continue",
@@ -1641,7 +1641,7 @@ class Replays(Resource):
     ) -> types.ReplayLaunched:
         """Resume a continuation.
 
-        Give the results that the record does not hold, the next message of the user, or a higher limit, and let the continuation go on in the same branch.
+        Supply the results that the record does not have, the user's next message or a higher limit, and resume the continuation in the same branch.
         """
         found: types.ReplayLaunched = self._connection.post(
             f"/api/replays/{segment(replay, 'replay')}/continue",
@@ -1692,7 +1692,7 @@ class Replays(Resource):
     def cancel(self, replay: str) -> types.ReplayOut:
         """Cancel a replay.
 
-        Stop a replay: waiting steps do not start, and running calls end within some seconds; these may have been billed.
+        Stop a replay. Waiting steps do not start; running calls end within a few seconds and may have been billed.
         """
         found: types.ReplayOut = self._connection.post(f"/api/replays/{segment(replay, 'replay')}/cancel")
         return found
@@ -1708,7 +1708,7 @@ class Replays(Resource):
     def trials(
         self, session: str, sequence: int, *, limit: int | None = None, after: str | None = None
     ) -> types.ReplayPage:
-        """The trials of one step.
+        """List the trials of one step.
 
         The trials of this step, newest first, each a replay of it.
         """
@@ -1729,7 +1729,7 @@ class Replays(Resource):
     ) -> types.RankPageOut:
         """The rank of a frame.
 
-        The rank of a frame (by its number), or of those that hold a sentence, in every mode, as recorded and as it is now.
+        The rank of a frame (by number), or of the frames that contain a sentence, in every mode, as recorded and now.
         """
         found: types.RankPageOut = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/where",
@@ -1780,7 +1780,7 @@ class Sweeps(Resource):
         return found
 
     def page(self, session: str, *, limit: int | None = None, after: str | None = None) -> types.SweepPage:
-        """The sweeps of a session.
+        """List a session's sweeps.
 
         The sweeps of the session, newest first.
         """
@@ -1804,7 +1804,7 @@ class Sweeps(Resource):
     def cancel(self, sweep: str) -> types.SweepOut:
         """Cancel a sweep.
 
-        Stop a sweep; what was measured stays.
+        Stop a sweep. What was measured stays.
         """
         found: types.SweepOut = self._connection.post(f"/api/sweeps/{segment(sweep, 'sweep')}/cancel")
         return found
@@ -1844,7 +1844,7 @@ class Comparisons(Resource):
         spend_limit_usd: float | None = None,
         reason: str | None = None,
     ) -> types.VariantEstimates:
-        """What a comparison would cost.
+        """Estimate the cost of a comparison.
 
         The estimated cost of the comparison that the same request would launch, by arm, for all its runs. No model is called.
         """
@@ -1881,7 +1881,7 @@ class Comparisons(Resource):
     def cancel(self, comparison: str) -> types.ComparisonOut:
         """Cancel a comparison.
 
-        Stop all its replays: waiting calls do not start, and running calls end within some seconds.
+        Stop all its replays. Waiting calls do not start; running calls end within a few seconds.
         """
         found: types.ComparisonOut = self._connection.post(
             f"/api/comparisons/{segment(comparison, 'comparison')}/cancel"
@@ -1952,7 +1952,7 @@ class Comparisons(Resource):
         arm: int | None = None,
         run: int | None = None,
     ) -> types.JudgeEstimateOut:
-        """What judging the cells would cost.
+        """Estimate the cost of judging the cells.
 
         The estimated tokens and US dollars of the calls that `judgements` would make; `cost_usd` is null if the price is unknown. No model is called.
         """
@@ -2015,7 +2015,7 @@ class Suites(Resource):
     ) -> types.SuiteOut:
         """Create a suite.
 
-        Store a set of sessions with the options of a replay under a name; run it at /api/suites/{id}/runs, or by its schedule.
+        Store a named set of sessions with replay options. Run it at /api/suites/{id}/runs or on a schedule.
         """
         found: types.SuiteOut = self._connection.post(
             "/api/suites",
@@ -2066,7 +2066,7 @@ class Suites(Resource):
         return found
 
     def estimate(self, suite: str) -> types.Estimates:
-        """What a run would cost.
+        """Estimate the cost of a run.
 
         The estimated cost of a run launched now, by model. No model is called.
         """
@@ -2088,7 +2088,7 @@ class Suites(Resource):
     def _runs(self, suite: str, *, limit: int | None = None, after: str | None = None) -> types.SuiteRunPage:
         """A suite's runs.
 
-        The runs of a suite, the latest first.
+        The runs of a suite, newest first.
         """
         found: types.SuiteRunPage = self._connection.get(
             f"/api/suites/{segment(suite, 'suite')}/runs", {"limit": limit, "after": after}
@@ -2102,7 +2102,7 @@ class Suites(Resource):
     def _get_run(self, suite: str, number: str) -> types.SuiteRunDetail:
         """One run.
 
-        The progress of a run (a number or `latest`) and its results, with its replays and what was left out.
+        The progress and results of a run (a number or `latest`), with its replays and what was left out.
         """
         found: types.SuiteRunDetail = self._connection.get(
             f"/api/suites/{segment(suite, 'suite')}/runs/{segment(number, 'run')}"
@@ -2133,7 +2133,7 @@ class Suites(Resource):
     def _cancel(self, suite: str, number: str) -> types.SuiteRunDetail:
         """Cancel a run.
 
-        Stop every replay of a run: running calls end within some seconds, and may have been billed.
+        Stop every replay of a run. Running calls end within a few seconds and may have been billed.
         """
         found: types.SuiteRunDetail = self._connection.post(
             f"/api/suites/{segment(suite, 'suite')}/runs/{segment(number, 'run')}/cancel"
@@ -2176,7 +2176,7 @@ class Patterns(Resource):
     def delete_rule(self, rule: str) -> types.PatternRuleDeleted:
         """Delete a rule.
 
-        Delete a rule and its alerts. If it has a `url`, this needs the scope `admin`, as creating it does.
+        Delete a rule and its alerts. If it has a `url`, this needs the scope `admin`, just as creating it does.
         """
         found: types.PatternRuleDeleted = self._connection.delete(
             f"/api/patterns/rules/{segment(rule, 'rule')}"
@@ -2186,7 +2186,7 @@ class Patterns(Resource):
     def alerts(self, *, limit: int | None = None, after: str | None = None) -> types.PatternAlerts:
         """List alerts.
 
-        Patterns that met a rule, each once per window, the latest first.
+        Patterns that met a rule, each once per window, newest first.
         """
         found: types.PatternAlerts = self._connection.get(
             "/api/patterns/alerts", {"limit": limit, "after": after}
@@ -2196,7 +2196,7 @@ class Patterns(Resource):
     def dismiss(self, alert: str) -> types.PatternAlertOut:
         """Dismiss an alert.
 
-        Mark an alert as seen: the navigation no longer shows it.
+        Mark an alert as seen, so that the navigation no longer shows it.
         """
         found: types.PatternAlertOut = self._connection.post(
             f"/api/patterns/alerts/{segment(alert, 'alert')}/seen"
@@ -2389,7 +2389,7 @@ class Shares(Resource):
         redaction: str | None = None,
         label: str | None = None,
     ) -> types.SharePreview:
-        """What a share link would show and withhold.
+        """Preview what a share link would show and withhold.
 
         What the link of the same request would show, with the same checks. No link is created. At most 500 steps are read; `read` says how many were.
 
@@ -2421,7 +2421,7 @@ class Shares(Resource):
     def revoke(self, link: str) -> types.ShareOut:
         """Revoke a share link.
 
-        Revoke a link permanently, effective on the next request.
+        Revoke a link permanently, effective from the next request.
         """
         found: types.ShareOut = self._connection.delete(f"/api/shares/{segment(link, 'share link')}")
         return found
@@ -2429,7 +2429,7 @@ class Shares(Resource):
     def opens(self, link: str, *, limit: int | None = None, after: str | None = None) -> types.LogPage:
         """The access log of a share link.
 
-        The link's access log, newest first, as a chain of hashes; `log` says what reading it again from the first line found.
+        The link's access log, newest first, as a hash chain. `log` is the result of checking it from the first line.
         """
         found: types.LogPage = self._connection.get(
             f"/api/shares/{segment(link, 'share link')}/opens", {"limit": limit, "after": after}
@@ -2439,7 +2439,7 @@ class Shares(Resource):
     def policy(self) -> types.SharePolicyOut:
         """The policy for share links.
 
-        Whether links are forbidden, whether they need a passphrase, and their longest lifetime in days. Every change is logged.
+        Whether links are turned off, whether they need a passphrase, and their maximum lifetime in days. Every change is logged.
         """
         found: types.SharePolicyOut = self._connection.get("/api/shares/policy")
         return found
@@ -2447,15 +2447,15 @@ class Shares(Resource):
     def change_policy(self, **changes: Unpack[types.SharePolicyIn]) -> types.SharePolicyOut:
         """Change the policy for share links.
 
-        What is left out is not changed. While links are forbidden, existing ones do not work.
+        Fields that are left out are not changed. While links are turned off, existing ones do not work.
         """
         found: types.SharePolicyOut = self._connection.patch("/api/shares/policy", changes)
         return found
 
     def policy_changes(self, *, limit: int | None = None, after: str | None = None) -> types.LogPage:
-        """Changes of the policy for share links.
+        """List changes to the policy for share links.
 
-        The log of the policy, newest first, as a chain of hashes.
+        The policy's log, newest first, as a hash chain.
         """
         found: types.LogPage = self._connection.get(
             "/api/shares/policy/changes", {"limit": limit, "after": after}
@@ -2505,7 +2505,7 @@ class Redactions(Resource):
     def retire(self, profile: str) -> types.RedactionOut:
         """Retire a redaction profile.
 
-        Retire a profile, so that it cannot be chosen any more. Existing uses keep its rules.
+        Retire a profile so that it can no longer be chosen. Existing uses keep its rules.
         """
         found: types.RedactionOut = self._connection.delete(
             f"/api/redactions/{segment(profile, 'redaction profile')}"
@@ -2521,9 +2521,9 @@ class Redactions(Resource):
         redaction: str | None = None,
         rules: JsonObject | None = None,
     ) -> types.RedactedText | types.RedactedStep:
-        """What a profile would withhold.
+        """Preview what a profile would withhold.
 
-        The text, or the step of a session, as a reader would see it, with counts by rule. Nothing is stored.
+        The text or step as a reader would see it, with counts by rule. Nothing is stored.
         """
         found: types.RedactedText | types.RedactedStep = self._connection.post(
             "/api/redactions/test",
@@ -2536,21 +2536,21 @@ class Evidence(Resource):
     """Download evidence, read seals and public keys, and set the witness and timestamp authority."""
 
     def of_session(self, session: str, target: Path) -> Mapping[str, str]:
-        """The evidence of a session, a zip.
+        """Download a session's evidence (zip).
 
-        Everything that was recorded, and everything needed to check it without this server: see README.txt in the zip.
+        Everything that was recorded and everything needed to check it without this server. See README.txt in the zip.
         """
         return self._connection.download(f"/api/sessions/{segment(session, 'session')}/evidence", target)
 
     def of_replay(self, replay: str, target: Path) -> Mapping[str, str]:
-        """The evidence of a replay, a zip.
+        """Download a replay's evidence (zip).
 
         A finished replay with the recorded steps that it repeats, and everything needed to check both without this server.
         """
         return self._connection.download(f"/api/replays/{segment(replay, 'replay')}/evidence", target)
 
     def of_comparison(self, comparison: str, target: Path) -> Mapping[str, str]:
-        """The evidence of a comparison, a zip.
+        """Download a comparison's evidence (zip).
 
         A finished comparison: every cell, the statistics, ratings and judge verdicts, and the recorded steps that the cells repeat.
         """
@@ -2559,9 +2559,9 @@ class Evidence(Resource):
         )
 
     def of_log(self, target: Path) -> Mapping[str, str]:
-        """The evidence of a project's log, a zip.
+        """Download the evidence of the project's log (zip).
 
-        Every entry of the log with every root that was signed, and what of it is still there: a session that is missing is named.
+        Every entry of the log with every root that was signed, and what still exists: a missing session is named.
         """
         return self._connection.download("/api/evidence", target)
 
@@ -2622,7 +2622,7 @@ class Evidence(Resource):
         return found
 
     def check(self, check: str) -> types.SealCheckOut:
-        """The result of a check.
+        """The result of a seal check.
 
         `result` is `intact`, `altered` with each problem, or null while the check runs.
         """
@@ -2640,7 +2640,7 @@ class Evidence(Resource):
     def replace_key(self) -> types.SigningKeyOut:
         """Replace the key that signs evidence.
 
-        Start to sign with a new key; the log names it in an entry that the previous key signs.
+        Start signing with a new key. The log names it in an entry signed by the previous key.
         """
         found: types.SigningKeyOut = self._connection.post("/api/evidence/keys")
         return found
@@ -2648,7 +2648,7 @@ class Evidence(Resource):
     def anchors(self) -> types.AnchorsOut:
         """The witness and timestamp authority of the log.
 
-        The witness and the timestamp authority, how much of the log they have and since when, or the last error; each null if not set.
+        The witness and the timestamp authority: how much of the log each has and since when, or the last error. Each is null if not set.
         """
         found: types.AnchorsOut = self._connection.get("/api/evidence/anchors")
         return found
@@ -2656,7 +2656,7 @@ class Evidence(Resource):
     def set_anchors(self, **changes: Unpack[types.AnchorsIn]) -> types.AnchorsOut:
         """Set the witness and timestamp authority of the log.
 
-        A new address starts again from the first entry, an empty one removes it, and one that is left out is not changed.
+        A new URL starts again from the first entry, an empty one removes it, and one that is left out is not changed.
         """
         found: types.AnchorsOut = self._connection.patch("/api/evidence/anchors", changes)
         return found
@@ -2686,9 +2686,9 @@ class Erasures(Resource):
         return found
 
     def page(self, session: str, *, limit: int | None = None, after: str | None = None) -> types.ErasurePage:
-        """The erasures of a session.
+        """List a session's erasures.
 
-        The erasures of a session, also those that were not confirmed, newest first.
+        The erasures of a session, including those that were not confirmed, newest first.
         """
         found: types.ErasurePage = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/erasures", {"limit": limit, "after": after}
@@ -2698,7 +2698,7 @@ class Erasures(Resource):
     def get(self, erasure: str) -> types.ErasureOut:
         """One erasure.
 
-        `status` is `looking`, `found`, `erasing` or `done`. Nothing here says what was erased; while it is `found`, `first` is the text of the first places afterwards.
+        `status` is `looking`, `found`, `erasing` or `done`. Nothing here says what was erased. While it is `found`, `first` shows the first places as they will read afterwards.
         """
         found: types.ErasureOut = self._connection.get(f"/api/erasures/{segment(erasure, 'erasure')}")
         return found
@@ -2718,7 +2718,7 @@ class Deletions(Resource):
     """Delete steps and sessions, place legal holds, and set retention rules. Tombstones stay."""
 
     def turn(self, session: str, sequence: int, *, reason: str | None = None) -> types.ErasureOut:
-        """Delete a turn.
+        """Delete a step.
 
         Delete all that a step says, for a `reason`: a tombstone with who, when and why replaces it. This cannot be undone.
 
@@ -2731,7 +2731,7 @@ class Deletions(Resource):
         return found
 
     def get(self, deletion: str) -> types.DeletionOut:
-        """One deletion in bulk.
+        """One bulk deletion.
 
         `status` is `found`, `running`, `done` or `cancelled`; `states` counts its sessions: waiting, erased, held, changed (they no longer match), gone, failed.
         """
@@ -2745,9 +2745,9 @@ class Deletions(Resource):
         return wait(lambda: self.get(deletion), lambda found: found["status"] in FINISHED, seen)
 
     def confirm(self, deletion: str, *, reason: str | None = None) -> types.DeletionOut:
-        """Delete what was found.
+        """Delete the sessions found.
 
-        Have a worker delete the sessions that were found, for a `reason` that each tombstone keeps. This cannot be undone.
+        Have a worker delete the sessions found, for a `reason` that each tombstone keeps. This cannot be undone.
         """
         found: types.DeletionOut = self._connection.post(
             f"/api/forgettings/{segment(deletion, 'deletion')}/confirm", given(reason=reason)
@@ -2757,7 +2757,7 @@ class Deletions(Resource):
     def cancel(self, deletion: str) -> types.DeletionOut:
         """Cancel a bulk deletion.
 
-        Delete none of the sessions that still wait; deleted sessions stay deleted.
+        Stop deleting sessions that are still waiting. Deleted sessions stay deleted.
         """
         found: types.DeletionOut = self._connection.post(
             f"/api/forgettings/{segment(deletion, 'deletion')}/cancel"
@@ -2777,7 +2777,7 @@ class Deletions(Resource):
     ) -> types.HoldOut:
         """Release a legal hold.
 
-        Release all of a hold, or only these `sessions` of it, for a `reason` that the project's log keeps.
+        Release a hold, or only these `sessions` of it, for a `reason` that the project's log keeps.
         """
         found: types.HoldOut = self._connection.post(
             f"/api/holds/{segment(hold, 'hold')}/release", given(reason=reason, sessions=sessions)
@@ -2785,7 +2785,7 @@ class Deletions(Resource):
         return found
 
     def rules(self) -> types.RetentionRules:
-        """Retention rules.
+        """List retention rules.
 
         The project's rules, the most specific first, each with what it would delete now (`due`). Sessions that no rule covers are kept permanently.
         """
@@ -2839,7 +2839,7 @@ class Deletions(Resource):
     def _page(self, *, limit: int | None = None, after: str | None = None) -> types.DeletionPage:
         """List bulk deletions.
 
-        The project's bulk deletions, also those of retention rules, newest first, with the results for their sessions.
+        The project's bulk deletions, including those of retention rules, newest first, with the results for their sessions.
         """
         found: types.DeletionPage = self._connection.get("/api/forgettings", {"limit": limit, "after": after})
         return found
@@ -2851,7 +2851,7 @@ class Deletions(Resource):
     def _sessions(
         self, deletion: str, *, limit: int | None = None, after: str | None = None
     ) -> types.DeletionSessions:
-        """The sessions of a deletion in bulk.
+        """The sessions of a bulk deletion.
 
         Each session that was found, and its result.
         """
@@ -2888,7 +2888,7 @@ class Deletions(Resource):
     ) -> types.HoldPage:
         """List legal holds.
 
-        The project's holds, also released ones, newest first; with `session`, those that it is or was under.
+        The project's holds, including released ones, newest first. With `session`, those that it is or was under.
         """
         found: types.HoldPage = self._connection.get(
             "/api/holds", {"session": session, "limit": limit, "after": after}
@@ -2924,7 +2924,7 @@ class Keys(Resource):
     def revoke(self, key: str) -> types.KeyOut:
         """Revoke a key.
 
-        Revoke a key, effective on the next request.
+        Revoke a key, effective from the next request.
         """
         found: types.KeyOut = self._connection.delete(f"/api/keys/{segment(key, 'key')}")
         return found

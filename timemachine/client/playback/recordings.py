@@ -104,10 +104,10 @@ def _lines(data: bytes, file: Path) -> tuple[JsonObject, list[JsonObject]]:
     lines = _objects(data)
     about = next(lines, {})
     if about.get("format") != FORMAT:
-        raise _refused(file, "It is not a session exported from Time Machine.")
+        raise _refused(file, "It is not a Time Machine session export.")
     steps = list(lines)
     if [each.get("sequence") for each in steps] != list(range(1, (about.get("through") or 0) + 1)):
-        raise _refused(file, "It is cut off, or a step is missing.")
+        raise _refused(file, "It is truncated, or a step is missing.")
     return about, steps
 
 

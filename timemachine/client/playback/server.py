@@ -75,7 +75,9 @@ class PlaybackServer:
         if not request.names_this_machine:
             return _refusal(request, _FORBIDDEN, f"Playback answers only at {self.url}.")
         if request.is_of_foreign_page:
-            return _refusal(request, _FORBIDDEN, "Playback takes no requests from pages of other sites.")
+            return _refusal(
+                request, _FORBIDDEN, "Playback does not accept requests from pages of other sites."
+            )
         if request.method not in ("GET", "HEAD", "POST"):
             return _refusal(request, _NOT_ALLOWED, f"Playback does not answer {request.method[:20]}.")
         if int(request.header("content-length") or 0) > LARGEST_BODY:

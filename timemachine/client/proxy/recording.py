@@ -107,7 +107,7 @@ class CallRecorder:
             self._waiting_bytes += size if is_taken else 0
         try:
             if not is_taken:
-                raise RuntimeError("Calls come faster than they can be recorded")  # noqa: TRY301
+                raise RuntimeError("Calls are arriving faster than they can be recorded")  # noqa: TRY301
             self._worker.submit(self._work, exchange, size, done)
         except RuntimeError as why:  # or it is closed
             self._lose(why)
@@ -251,4 +251,4 @@ class CallRecorder:
             self.lost += 1
             is_first = self.lost == 1
         if is_first:
-            log.error("A call was not recorded (%s: %s). Other ones are counted.", type(why).__name__, why)
+            log.error("A call was not recorded (%s: %s). Further ones are counted.", type(why).__name__, why)

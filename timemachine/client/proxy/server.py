@@ -64,7 +64,7 @@ class ProxyServer:
         if not request.names_this_machine:
             return _FORBIDDEN, f"The proxy answers only at {self.server.url}."
         if request.is_of_foreign_page:
-            return _FORBIDDEN, "The proxy takes no requests from pages of other sites."
+            return _FORBIDDEN, "The proxy does not accept requests from pages of other sites."
         if request.header("upgrade") is not None:
             return _NOT_IMPLEMENTED, "The proxy does not forward WebSockets. Use HTTP."
         if request.method == "CONNECT" or not request.target.startswith("/"):
@@ -280,7 +280,7 @@ def _reason_of(response: httpx.Response) -> bytes:
 
 def unreachable(url: str, why: Exception) -> str:
     """Return why a provider did not answer, without the query of its URL, which can have a key."""
-    return f"{url.partition('?')[0]} did not answer: {why or type(why).__name__}"
+    return f"{url.partition('?')[0]} did not respond: {why or type(why).__name__}"
 
 
 async def _send_error(request: Request, answer: Answer, status: int, message: str) -> None:

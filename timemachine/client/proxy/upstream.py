@@ -159,5 +159,5 @@ def _checked(url: str, own_port: int) -> str:
     if not is_usable or parts.query or parts.fragment or parts.username:
         raise ClientError(f"{url[:200]!r} is not the URL of a provider. Write one like {OPENAI_URL}.")
     if _is_own(url, own_port):
-        raise ClientError(f"{url} is the address of the proxy itself. Name the provider.")
+        raise ClientError(f"{url} is the address of the proxy itself. Enter the provider's URL.")
     return url.rstrip("/")

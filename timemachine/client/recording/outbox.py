@@ -267,7 +267,7 @@ class Outbox:
         self._awaits_room = not self.recording.save_refusals()
         if self._awaits_room:
             raise ClientError(
-                f"No space in {self.recording.folder} for what the server refused. Free some space and send it again."
+                f"No space in {self.recording.folder} for what the server refused. Free up space and send it again."
             )
         if not may_end():
             raise ClientError(f"Earlier actions of the session still wait in {self.recording.folder}.")

@@ -291,7 +291,9 @@ class Sender:
             for each in self._threads:
                 each.start()
         except RuntimeError:
-            log.debug("The interpreter is exiting. What is recorded now is written when it closes.")
+            log.debug(
+                "The interpreter is exiting. Anything recorded now is written when the recorder closes."
+            )
 
     def _writing(self) -> None:
         OURS.busy = True

@@ -122,7 +122,7 @@ def _spec(folder: Path) -> GitIgnoreSpec | None:
         return None
     except (OSError, ValueError) as why:
         raise ClientError(
-            f"Cannot read {path} ({why}). Nothing it could name is sent.", code="unreadable_ignore"
+            f"Cannot read {path} ({why}). Nothing that it might name is sent.", code="unreadable_ignore"
         ) from why
 
 
@@ -178,7 +178,7 @@ def redaction(profile: JsonObject) -> Edit:
     """
     if profile["rules"].get("fields"):
         raise ClientError(
-            f"The redaction profile {profile['name']!r} withholds fields of steps. `watch` applies detectors and patterns only: use a profile without fields.",
+            f"The redaction profile {profile['name']!r} withholds fields of steps. `watch` applies only detectors and patterns; use a profile without fields.",
             code="fields_in_profile",
         )
     try:
@@ -186,7 +186,7 @@ def redaction(profile: JsonObject) -> Edit:
         from timemachine.text.redaction.pure.values import redact_value
     except ImportError as why:
         raise ClientError(
-            f"A redaction profile needs {why.name} here, which comes with the server. Install `timemachine` on this machine.",
+            f"A redaction profile needs {why.name} here, which is part of the server. Install `timemachine` on this machine.",
             code="not_installed",
         ) from why
     rules = read_rules(profile["rules"])

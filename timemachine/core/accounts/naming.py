@@ -23,7 +23,7 @@ def clean_name(text: str, *, of: str) -> str:
             f"The name of {of} is longer than {LONGEST_NAME} characters; shorten it.", code="name_too_long"
         )
     if any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in name):
-        raise InvalidInput(f"The name of {of} has a control character; remove it.", code="name_not_text")
+        raise InvalidInput(f"The name of {of} contains a control character; remove it.", code="name_not_text")
     return name
 
 

@@ -25,7 +25,7 @@ def parse_time(text: str) -> datetime:
             f"{text!r} is not a time; write it like 2026-11-20T09:00:00Z.", code="not_a_time"
         ) from why
     if in_utc is None:
-        raise InvalidInput(f"The time {text!r} has no offset; end it with Z for UTC.", code="not_a_time")
+        raise InvalidInput(f"The time {text!r} has no UTC offset; end it with Z for UTC.", code="not_a_time")
     return in_utc
 
 

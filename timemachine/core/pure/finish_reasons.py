@@ -6,7 +6,7 @@ from typing import Final
 ENDED: Final = frozenset({"stop", "end_turn", "stop_sequence"})
 REFUSED: Final = frozenset({"refusal", "content_filter"})
 _TOO_LONG: Final = "The answer was cut off: it reached the token limit"
-_CONTEXT_FULL: Final = "The answer was cut off: question and answer fill the model's context window"
+_CONTEXT_FULL: Final = "The answer was cut off: question and answer filled the model's context window"
 _EXPLANATIONS: Final[Mapping[str, str]] = {
     "length": _TOO_LONG,
     "max_tokens": _TOO_LONG,

@@ -49,7 +49,7 @@ def _limited(parts: Iterable[bytes], limit: int) -> Iterator[bytes]:
         size += len(part)
         if size > limit:
             raise TooLarge(
-                f"The file is larger than {limit:,} bytes, packed or unpacked, which is the limit of an import. Split it.",
+                f"The file is larger than {limit:,} bytes, compressed or decompressed, which is the import limit. Split it.",
                 limit_bytes=limit,
             )
         yield part
@@ -72,11 +72,11 @@ def _members(parts: Iterable[bytes]) -> Iterator[bytes]:
             try:
                 found = member.decompress(rest, _PIECE)
             except zlib.error as why:
-                raise _damaged("gzip", "it is damaged and cannot be unpacked") from why
+                raise _damaged("gzip", "it is damaged and cannot be decompressed") from why
             rest = member.unused_data if member.eof else member.unconsumed_tail
             yield found
     if not member.eof:
-        raise _damaged("gzip", "it is cut off: the gzip data has no end")
+        raise _damaged("gzip", "it is truncated: the gzip data is incomplete")
 
 
 def _frames(parts: Iterable[bytes]) -> Iterator[bytes]:
@@ -94,11 +94,11 @@ def _frames(parts: Iterable[bytes]) -> Iterator[bytes]:
             try:
                 found = frame.decompress(rest, _PIECE)
             except zstandard.Error as why:
-                raise _damaged("Zstandard", "it is damaged and cannot be unpacked") from why
+                raise _damaged("Zstandard", "it is damaged and cannot be decompressed") from why
             rest = frame.unused_data if frame.eof else b""
             yield found
     if not frame.eof:
-        raise _damaged("Zstandard", "it is cut off: its last frame has no end")
+        raise _damaged("Zstandard", "it is truncated: its last frame is incomplete")
 
 
 def _damaged(packing: str, why: str) -> InvalidInput:

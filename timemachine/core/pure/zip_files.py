@@ -114,7 +114,7 @@ class Archive:
             ValueError,
             OSError,
         ) as why:
-            raise _refusal(f"{name[:80]!r} is cut off or damaged: {_reason(why)}") from why
+            raise _refusal(f"{name[:80]!r} is truncated or damaged: {_reason(why)}") from why
         if size != member.file_size:
             raise _refusal(f"{name[:80]!r} unpacks to less than its directory says")
         self._remaining -= size
@@ -136,7 +136,7 @@ class Archive:
             while not unpacked.eof:
                 more = opened.read(_CHUNK) if unpacked.needs_input else b""
                 if unpacked.needs_input and not more:
-                    raise EOFError("its last frame is cut off")
+                    raise EOFError("its last frame is truncated")
                 part = unpacked.decompress(more, _CHUNK)
                 checksum = zlib.crc32(part, checksum)
                 yield part
@@ -148,9 +148,11 @@ def _check_directory(data: bytes | mmap) -> None:
     """Refuse a directory of millions of entries before reading it. Its size bounds them; its count can lie."""
     place = data.rfind(_END, max(0, len(data) - _END_SIZE - _LONGEST_COMMENT))
     if place < 0 or len(data) - place < _END_SIZE:
-        raise _refusal("it is cut off: the directory at its end is missing")
+        raise _refusal("it is truncated: the directory at its end is missing")
     if data[max(0, place - _LOCATOR_SIZE) : place].startswith(_LOCATOR):
-        raise _refusal("it has a ZIP64 directory, which is for archives of 4 GB and more; repack it without")
+        raise _refusal(
+            "it has a ZIP64 directory, which is meant for archives of 4 GB or more; repack it without one"
+        )
     size = int.from_bytes(data[place + 12 : place + 16], "little")
     if size > _LARGEST_DIRECTORY:
         raise _refusal(f"its directory has {size:,} bytes; the limit is {_LARGEST_DIRECTORY:,}")

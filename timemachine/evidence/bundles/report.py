@@ -115,7 +115,7 @@ def log_report(log: Mapping[str, Any], about: Mapping[str, Any], key: str, entri
     shown_log = Log(
         counts=[
             ("entries", f"{entries.entries:,}"),
-            ("sealed things that still exist", f"{entries.present:,}"),
+            ("sealed items that still exist", f"{entries.present:,}"),
         ],
         kinds=_facts((spaced(name), f"{count:,}") for name, count in sorted(entries.kinds.items())),
         replaced=_facts(_replaced(entries)),
@@ -199,7 +199,7 @@ def _summary(stated: Mapping[str, Any], rows: Rows) -> Iterator[str]:
         yield f"{counted(rows.erased.total(), 'field')} erased permanently, most recently at {_time(rows.erased_last or '')}{names}."
     if rows.withheld:
         why = "Withheld" if withholds else "Missing without a known tombstone"
-        yield f"{why}: {_listed(rows.withheld)}. The seal still covers what is not disclosed, and nobody can guess it."
+        yield f"{why}: {_listed(rows.withheld)}. The seal still covers what is not disclosed, and cannot be guessed."
 
 
 def _records(rows: Rows, questions: Questions) -> Iterator[TableRow]:

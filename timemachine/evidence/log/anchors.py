@@ -141,7 +141,7 @@ def _send_to_witness(anchor: Anchor, newest: LogCheckpoint) -> AnchorReply:
         return AnchorReply(sent=sent, answer=answer.body)
     known = known_size(answer.body) if answer.status == _CONFLICT else None
     if known is not None and known > newest.size:
-        wrong = f"It has taken {known:,} entries of this log, which has only {newest.size:,}. Entries were removed, or it witnesses another log."
+        wrong = f"It has received {known:,} entries of this log, which has only {newest.size:,}. Entries were removed, or it witnesses a different log."
         return AnchorReply(sent=sent, wrong=wrong)
     return AnchorReply(sent=sent, wrong=answer.refusal, known=known)
 

@@ -121,8 +121,8 @@ def _private_key(key: SigningKey) -> Ed25519PrivateKey:
         raw = cipher(_PURPOSE).decrypt(bytes(key.private_key))
     except InvalidToken as why:
         raise Unavailable(
-            "The key that signs evidence cannot be read, because SECRET_KEY has changed since it was made. "
-            "Put the earlier one into SECRET_KEY_FALLBACKS, or replace the signing key under Sharing, Evidence key and log.",
+            "The key that signs evidence cannot be read because SECRET_KEY has changed since it was created. "
+            "Add the earlier value to SECRET_KEY_FALLBACKS, or replace the signing key under Sharing, Evidence key and log.",
             code="signing_key_unreadable",
         ) from why
     return Ed25519PrivateKey.from_private_bytes(raw)

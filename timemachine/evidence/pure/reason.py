@@ -25,7 +25,7 @@ def checked_reason(text: str, *others: Rules) -> str:
     reason = text.strip()
     if len(reason) > LONGEST:
         raise InvalidInput(
-            f"Reason must have at most {LONGEST:,} characters.", code="invalid_field", field="reason"
+            f"The reason can have at most {LONGEST:,} characters.", code="invalid_field", field="reason"
         )
     found = [each for rules in (RULES, *others) for each in findings_in(reason, rules)]
     if found:
@@ -40,7 +40,7 @@ def checked_reason(text: str, *others: Rules) -> str:
 def sensitive_reason(*kinds: str) -> SensitiveReason:
     """Return the error for a reason with these kinds of content."""
     return SensitiveReason(
-        f"The reason contains {', '.join(kinds)}, which must not be stored. It stays in the project's log permanently; use other words.",
+        f"The reason contains {', '.join(kinds)}, which must not be stored. A reason stays in the project's log permanently; use other words.",
         field="reason",
         holds=list(kinds),
     )

@@ -28,12 +28,12 @@ def refusal(request: TimeStampRequest, answer: bytes) -> str | None:
     try:
         found = decode_timestamp_response(with_sorted_certificates(answer))
         if found.status not in _GRANTED:
-            return f"The authority gave no timestamp: {'; '.join(found.status_string) or f'status {found.status}'}."
+            return f"The authority did not issue a timestamp: {'; '.join(found.status_string) or f'status {found.status}'}."
         imprint, nonce = found.tst_info.message_imprint.message, found.tst_info.nonce
     except (ValueError, KeyError):
-        return "The authority's answer is not a timestamp (RFC 3161)."
+        return "The authority's response is not a timestamp (RFC 3161)."
     if imprint != request.message_imprint.message or nonce != request.nonce:
-        return "The authority's answer is a timestamp of something else."
+        return "The authority's response is a timestamp of something else."
     return None
 
 

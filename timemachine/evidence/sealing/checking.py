@@ -110,7 +110,7 @@ def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) 
         stored_rows.compare_erasures(seal, entries, found.problem)
         stored_rows.compare_earlier_seals(seal, entries, found.problem)
     if isinstance(subject, ComparisonSubject) and are_altered(subject.thing):
-        found.problem("results", "The stored results are not what its answers give.")
+        found.problem("results", "The stored results do not match the comparison's answers.")
     if isinstance(subject, SessionSubject) and only is None:
         _compare_session(found, subject, seal)
     return found
@@ -137,7 +137,9 @@ def _compare_batch(
         else:
             if envelope["prev"] != found.previous.hex() or envelope["index"] != index:
                 found.problem(
-                    "chain", "It was sealed after a different record than the one before it now.", index
+                    "chain",
+                    "It was sealed after a different record than the one that now precedes it.",
+                    index,
                 )
             if index in sequences:
                 _compare_record(found, index, envelope, salts, live.get(index), labels)
@@ -208,7 +210,7 @@ def _compare_fields(
         if name not in salts and (index, name) in found.tombstones.fields:
             found.erased += 1
         elif not _is_sealed(found, record, envelope["fields"].get(name), salts.get(name), name):
-            found.problem("changed", f"The field {name} is not what was sealed.", index)
+            found.problem("changed", f"The field {name} does not match what was sealed.", index)
 
 
 def _is_sealed(found: Comparison, record: Record, sealed: str | None, salt: Any, name: str) -> bool:

@@ -20,7 +20,7 @@ _SAME_MOMENT: Final = timedelta(seconds=10)
 
 
 def compare_states(seal: Seal, states: Sequence[SealCheckpoint], entries: SignedLog, report: Report) -> None:
-    """Report each stored state of a seal that is not as it was signed and logged, and a seal that ends with another one."""
+    """Report each stored state of a seal that is not as it was signed and logged, and a seal that ends with a different record."""
     logged = entries.states_of(seal)
     for each in states:
         where = f"The stored checkpoint of {each.size:,} records"

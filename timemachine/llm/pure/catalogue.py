@@ -154,7 +154,7 @@ def require_usable(
     """Check that the model can be called. Call it before anything is created. Raises `Unavailable` (`model_not_usable`)."""
     if why_not := why_not_usable(name, servers, keys):
         raise Unavailable(
-            f"{name} cannot be used: {why_not} An administrator must fix that. Or choose another model: "
+            f"{name} cannot be used: {why_not} An administrator must fix this. Otherwise choose another model; "
             f"local:extractive needs no key.",
             code="model_not_usable",
             model=str(name),
@@ -202,7 +202,7 @@ def _plain(written: str) -> str:
     if len(written) <= LONGEST_NAME and not any(c.isspace() or not c.isprintable() for c in written):
         return written
     raise InvalidInput(
-        f"A model's name has no white space and at most {LONGEST_NAME} characters; write it like openai:gpt-4o.",
+        f"A model name has at most {LONGEST_NAME} characters and no spaces; write it like openai:gpt-4o.",
         code="unknown_model",
         model=written[:LONGEST_NAME],
         closest=[],
@@ -226,7 +226,7 @@ def _default_of(server: ModelServerValue) -> str:
     if server.default_model:
         return server.default_model
     raise InvalidInput(
-        f"The model server {server.name} has no default model; name one, as in {server.name}:MODEL.",
+        f"The model server {server.name} has no default model; name one, like {server.name}:MODEL.",
         code="unknown_model",
         model=server.name,
         closest=[],
@@ -281,8 +281,8 @@ def user_in(variable: str) -> str | None:
     if without_user(url) == url:
         return None
     return (
-        f"{variable} contains a user or a password, which would be shown. Remove them, and set the key in its "
-        f"own variable."
+        f"{variable} contains a user or password, which would be shown. Remove it and set the key in its own "
+        f"variable."
     )
 
 

@@ -70,12 +70,12 @@ def read_table(data: bytes, name: str) -> PriceTable:
     """
     found = _parsed(data, name)
     if not isinstance(found, dict) or not isinstance(found.get("prices"), list):
-        raise _bad(name, "it needs a list `prices`")
+        raise _bad(name, "it needs a list named `prices`")
     unknown = sorted(found.keys() - {"currency", "prices"})
     if unknown:
         raise _bad(name, f"unknown field `{unknown[0]}`; the fields are `prices` and `currency`")
     if found.get("currency", "USD") != "USD":
-        raise _bad(name, "`currency` can only be USD")
+        raise _bad(name, "`currency` must be USD")
     entries = tuple(
         _entry(each, _place(each, name, number)) for number, each in enumerate(found["prices"], 1)
     )
@@ -130,7 +130,7 @@ def _model(written: Any, place: str) -> str:
     parts = _MODEL.fullmatch(written) if isinstance(written, str) else None
     if parts is None:
         raise _bad(
-            place, "`model` must look like openai:gpt-4o-mini, or openai:* for all others of a provider"
+            place, "`model` must look like openai:gpt-4o-mini, or openai:* for all other models of a provider"
         )
     if parts[1] == LOCAL:
         raise _bad(place, f"the models of {LOCAL}: are not language models and always cost nothing")
@@ -143,7 +143,7 @@ def _day(written: Any, place: str) -> date | None:
     try:
         return date.fromisoformat(written)
     except (TypeError, ValueError) as why:
-        raise _bad(place, "`from` must be a day like 2026-11-20") from why
+        raise _bad(place, "`from` must be a date like 2026-11-20") from why
 
 
 def _price(found: Mapping[str, Any], name: str, place: str) -> Decimal:

@@ -16,8 +16,8 @@ QUESTION: Final = "A customer lost their card abroad. What is the fee for a repl
 COMPLAINT: Final = "The customer was charged 45 francs, not 12. Where does the handbook say that, and why did we not find it?"
 FOLLOW_UP: Final = "Which fee applies to a replacement sent by courier to another country?"
 ROOT_CAUSE: Final = (
-    "The passage about courier delivery abroad calls the card “plastic”, so it stood behind the general passages about "
-    "lost cards and fell outside the first eight. The answer was drawn from the domestic fee."
+    "The passage about courier delivery abroad calls the card “plastic”, so it ranked below the general passages about "
+    "lost cards and fell outside the first eight. The answer was based on the domestic fee."
 )
 MISSED_TITLE: Final = "Emergency plastic outside the home country"
 

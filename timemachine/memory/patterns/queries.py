@@ -319,7 +319,7 @@ def _fits(pattern: Wording, pattern_filter: PatternFilter, since: datetime | Non
 
 
 def _invalid_choice(name: str, known: Collection[str]) -> InvalidInput:
-    return InvalidInput(f"`{name}` is one of {', '.join(known)}.", code="invalid_field", field=name)
+    return InvalidInput(f"`{name}` must be one of {', '.join(known)}.", code="invalid_field", field=name)
 
 
 def _place(at: datetime | None, row: UUID) -> str:

@@ -267,5 +267,5 @@ def resolution_words(found: Resolution) -> str:
     if found.how == CHANGED_CALL:
         names = ", ".join(found.changed[:_SHOWN_NAMES])
         more = f" and {len(found.changed) - _SHOWN_NAMES} more" if len(found.changed) > _SHOWN_NAMES else ""
-        return f"the call went through in {step} with another {names}{more}"
-    return f"{step} is marked as what solved it"
+        return f"the call went through in {step} with a different {names}{more}"
+    return f"{step} is marked as the solution"

@@ -34,12 +34,12 @@ def _words(options: SearchOptions) -> str:
     query = parse(options.q)
     sentence = "No step matches."
     if any(sum(not clause.negated for clause in group) > 1 for group in query.groups):
-        sentence = "A step must contain all words. Leave one out, or put `or` between them."
+        sentence = "A step must contain all words. Leave one out, or put “or” between them."
     clauses = [clause for group in query.groups for clause in group]
     if any(clause.quoted for clause in clauses):
         sentence += " Words in quotation marks must occur in that order."
     if any(clause.negated for clause in clauses):
-        sentence += " Words after - must not occur."
+        sentence += " Words after “-” must not occur."
     return sentence
 
 

@@ -124,7 +124,7 @@ def check_choice(name: str, given: str, choices: Sequence[str]) -> None:
     if given not in choices:
         allowed = [choice for choice in choices if choice]
         raise InvalidInput(
-            f"`{name}` cannot be {given[:80]!r}; it is one of {', '.join(allowed)}.",
+            f"`{name}` cannot be {given[:80]!r}; it must be one of {', '.join(allowed)}.",
             code="invalid_field",
             field=name,
             allowed=allowed,
@@ -139,7 +139,7 @@ def time_range(since: str, until: str, noun: str) -> tuple[datetime | None, date
     end = parse_field("until", until, parse_typed_time) if until else None
     if begin and end and begin > end:
         raise InvalidInput(
-            f"`since` ({written(begin)}) is later than `until` ({written(end)}): no {noun} lies between them.",
+            f"`since` ({written(begin)}) is later than `until` ({written(end)}), so no {noun} is in between.",
             code="invalid_field",
             field="since",
         )

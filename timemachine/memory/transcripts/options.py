@@ -43,7 +43,7 @@ def _known(
     for word in found:
         if word not in known:
             raise InvalidInput(
-                f"`{field}` cannot be {word[:80]!r}; it must be one or more of {', '.join(known)}, with commas between them.",
+                f"`{field}` cannot be {word[:80]!r}; it must be one or more of {', '.join(known)}, separated by commas.",
                 code="invalid_field",
                 field=field,
             )

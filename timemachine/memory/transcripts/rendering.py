@@ -52,9 +52,9 @@ def size_in_words(found: Transcript) -> str:
     """Return how much of the session is included, as a sentence."""
     session, included, recorded = found.session, found.kept, found.recorded
     about = "about " if found.estimated else ""
-    marks = f", {found.marks:,} more for marks" if found.marks else ""
+    marks = f", {found.marks:,} more for markers" if found.marks else ""
     name = _sendable(f"{session.name!s} ({session.key})")
-    begun = "start not recorded" if session.began_at is None else f"begun {written(session.began_at)}"
+    begun = "start not recorded" if session.began_at is None else f"started {written(session.began_at)}"
     return (
         f"{name}, {begun}: {included.turns:,} of {recorded.turns:,} turns, "
         f"{about}{included.tokens:,} of {recorded.tokens:,} tokens{marks} ({TOKENIZER_NAME})."

@@ -70,7 +70,7 @@ def summarise(
     check_name(name)
     if not session.actions.filter(HAPPENED_HERE).exists():
         raise InvalidInput(
-            f"The session {session.key} has no turns of its own to summarise.", code="nothing_to_summarise"
+            f"The session {session.key} has no steps of its own to summarise.", code="nothing_to_summarise"
         )
     model = usable_model(session.project_id, use_model or EXTRACTIVE)
     made = _quoted(session, model) if model.provider == LOCAL else _written(session, model)
@@ -169,7 +169,7 @@ def _stored(
             return _remembered(session, collection, done.frame, model, made, by, at)
     except IntegrityError as why:
         raise NotFound(
-            "The session was deleted while it was summarised. Nothing was stored; the call may have been billed.",
+            "The session was deleted while it was being summarised. Nothing was stored; the call may have been billed.",
             code="session_not_found",
         ) from why
 

@@ -80,8 +80,8 @@ def finish_recorded(ask_id: UUID | None) -> None:
     if ask_id is None or AskUnderWay.objects.filter(id=ask_id).delete()[0]:
         return
     raise Conflict(
-        "This ask did not respond for so long that it was recorded as lost, so its answer is not recorded. It may have been "
-        "billed. Ask again.",
+        "This ask stopped responding and was recorded as lost, so its answer was not recorded. It may have been billed. Ask "
+        "again.",
         code="ask_lost",
     )
 
@@ -92,7 +92,7 @@ def cancel(project: Project, ask_id: UUID) -> None:
     found = asks_of(project).filter(id=ask_id)
     if not found.exists():
         raise NotFound(
-            "No such ask is running. If it has finished, its session has its record.",
+            "No such ask is running. If it has finished, its record is in the session.",
             code="ask_not_found",
         )
     found.filter(cancel_wanted_at=None).update(cancel_wanted_at=now())
@@ -110,8 +110,8 @@ def wait_for_asks(session: Session) -> None:
     while asks_of(session.project).filter(session=session).exists():
         if time.monotonic() > until:
             raise Conflict(
-                "An ask is still running in this session, and its answer could not be recorded after the end. Wait for it, or "
-                "cancel it.",
+                "An ask is still running in this session, and its answer could not be recorded after the session ends. Wait for it "
+                "or cancel it.",
                 code="ask_under_way",
             )
         time.sleep(0.1)

@@ -38,7 +38,7 @@ class PutIn(FrameIn):
     def new_frames(self) -> list[NewFrame]:
         """The passages. Raises `InvalidInput` if there is neither `text` nor `frames`, or both."""
         if (self.text is None) == (self.frames is None):
-            raise InvalidInput("Send one passage in `text`, or several in `frames`.", code="invalid_request")
+            raise InvalidInput("Send one passage in `text` or several in `frames`.", code="invalid_request")
         if self.frames is not None:
             return [replace(_new_frame(each), may_be_empty=True) for each in self.frames]
         return [_new_frame(self)]

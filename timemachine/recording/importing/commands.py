@@ -100,7 +100,7 @@ def import_file(
         )
     report.notes += _notes_on_copies(sessions)
     report.notes += [
-        f"The session {draft.key!r} was imported before from a file without times: its start time stays unknown, because its record is sealed. "
+        f"The session {draft.key!r} was imported before from a file without times. Its start time stays unknown because its record is sealed. "
         "To get the times, delete the session and import the file again."
         for draft, here in zip(drafts, sessions, strict=True)
         if here.session.is_undated and draft.started_at is not None
@@ -116,9 +116,9 @@ def _notes_on_copies(sessions: Sequence[ImportedSession]) -> Iterator[str]:
         repeated += each.copies[each.session.key]
         origins.update({key: number for key, number in each.copies.items() if key != each.session.key})
     if repeated:
-        yield f"{counted(repeated, 'step')} copied from another file of the same session: shown as copied, and in no total."
+        yield f"{counted(repeated, 'step')} copied from another file of the same session. They are shown as copied and not included in totals."
     if origins:
-        yield f"{counted(origins.total(), 'step')} copied from {_origin_words(origins)}: shown as copied, and in no total."
+        yield f"{counted(origins.total(), 'step')} copied from {_origin_words(origins)}. They are shown as copied and not included in totals."
 
 
 def _origin_words(origins: Collection[str | None]) -> str:
@@ -157,7 +157,7 @@ def import_session(
     if session.imported_as != format_name:
         raise Conflict(
             f"A session with the key {draft.key!r} was imported from another format ({session.imported_as}). Importing this file "
-            "could record the same steps twice. Import a file of that format, or delete the session first.",
+            "could record the same steps twice. Import a file in that format, or delete the session first.",
             code="key_taken",
         )
     gather_traces(session, draft, by=by)

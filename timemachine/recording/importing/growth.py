@@ -23,7 +23,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import SPENDING
 from timemachine.recording.sessions.queries import HAPPENED_HERE, IS_CORRECTION
 
-_NAME: Final = "more tokens: stated by a file that was imported later"
+_NAME: Final = "more tokens: stated by a file imported later"
 _TOKENS: Final = tuple(each.name for each in fields(Usage))
 _READ: Final = ("kind", "agent", "model", "started_at", "prices", "cost_usd", *_TOKENS)
 _AT_ONCE: Final = 1_000

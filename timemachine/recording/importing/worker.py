@@ -129,7 +129,7 @@ def _claim(import_id: UUID) -> Lease[FileImport] | None:
         error_message=found.error_message
         or (
             f"The worker stopped {MOST_ATTEMPTS} times while importing this file. Nothing was imported. "
-            "See the worker's log, or split the file."
+            "Check the worker's log, or split the file."
         ),
     )
     return None

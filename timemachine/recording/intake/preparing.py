@@ -106,9 +106,9 @@ def _of_lines(file: HandedIn, limits: Limits) -> Prepared:
                 )
             )
     if bad:
-        others = f" {len(bad) - 1:,} more lines cannot be used." if len(bad) > 1 else ""
+        others = f" {len(bad) - 1:,} more lines are invalid." if len(bad) > 1 else ""
         raise InvalidInput(
-            f"Line {bad[0].line:,}: {bad[0].reason}{others} Nothing was put.",
+            f"Line {bad[0].line:,}: {bad[0].reason}{others} Nothing was stored.",
             code="bad_lines",
             skipped=[{"line": line.line, "reason": line.reason} for line in bad[:MOST_SKIPPED]],
             skipped_lines=len(bad),

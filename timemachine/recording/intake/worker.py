@@ -76,12 +76,12 @@ def _give_up(intake: Intake) -> None:
     intake.status, intake.finished_at = FAILED, now()
     intake.lease_token = intake.lease_until = None
     if intake.error_message:
-        intake.error_message += f" The file was tried {MOST_ATTEMPTS} times."
+        intake.error_message += f" Processing this file was attempted {MOST_ATTEMPTS} times."
     else:
         intake.error_code = "worker_lost"
         intake.error_message = (
             f"The worker stopped {MOST_ATTEMPTS} times while reading this file. It will not be retried. "
-            "See the worker's log; if the file is large, split it."
+            "Check the worker's log; if the file is large, split it."
         )
     intake.save()
 

@@ -151,7 +151,7 @@ def _check(action: Action) -> None:
 
 def _too_long(length: int) -> InvalidInput:
     return InvalidInput(
-        f"The conversation before this call has {length:,} steps; at most {MOST_STEPS:,} are put together.",
+        f"The conversation before this call has {length:,} steps; the maximum is {MOST_STEPS:,}.",
         code="conversation_too_long",
         steps=length,
         most=MOST_STEPS,

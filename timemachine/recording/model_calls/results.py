@@ -60,7 +60,7 @@ def check_length(session: Session) -> None:
     length = session.last_sequence
     if length > MOST_STEPS:
         raise InvalidInput(
-            f"The session has {length:,} steps; results are looked up in at most {MOST_STEPS:,}.",
+            f"The session has {length:,} steps; results can be looked up in at most {MOST_STEPS:,}.",
             code="conversation_too_long",
             steps=length,
             most=MOST_STEPS,

@@ -112,7 +112,7 @@ def start_session(
         if "session_key_once" not in str(why):
             raise
         raise Conflict(
-            f"A session with the key {chosen!r} already exists. Choose another key, or append to that session.",
+            f"A session with the key {chosen!r} already exists. Choose another key or append to that session.",
             code="key_taken",
             key=chosen,
         ) from why
@@ -186,7 +186,7 @@ def set_checkpoint(
     """
     if name is not None and not name.strip():
         raise InvalidInput(
-            "The name is empty. Leave it out, or choose one.", code="invalid_field", field="name"
+            "The name is empty. Enter one or leave it out.", code="invalid_field", field="name"
         )
     draft = ActionDraft(kind="checkpoint", layer="agent", agent=agent, name=name, output=dict(state))
     return append(session_id, [draft], idempotency_key=idempotency_key, request_sha256=request_sha256)[0]
@@ -285,7 +285,7 @@ def _check(drafts: Sequence[ActionDraft]) -> None:
         except InvalidInput as why:
             if len(drafts) == 1:
                 raise
-            message = f"`actions.{place}`, the {place + 1:,}. of {len(drafts):,}: {why.message}"
+            message = f"`actions.{place}`, number {place + 1:,} of {len(drafts):,}: {why.message}"
             raise type(why)(message, code=why.code, **{**why.facts, "action": place}) from why
 
 

@@ -20,7 +20,7 @@ def check_key(key: str) -> None:
     """Raise `InvalidInput` for a key that is empty or too long."""
     if not key.strip():
         raise InvalidInput(
-            "The Idempotency-Key is empty. Send a unique text for this request, or leave out the header.",
+            "The Idempotency-Key is empty. Send a unique value for this request or leave out the header.",
             code="invalid_field",
             field="Idempotency-Key",
         )

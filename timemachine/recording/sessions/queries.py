@@ -182,8 +182,8 @@ def resolve_moment(project: Project, text: str | None) -> datetime | None:
         if colon and step is not None and not _DAY_AND_HOUR.fullmatch(session):
             return action_of(session_of(project, session), step).recorded_at
         raise InvalidInput(
-            f"`as_of` cannot be {text[:60]!r}. Write a time like 2026-11-20 09:00 (UTC unless it has an offset), a date (its end), "
-            "`now`, or SESSION:STEP.",
+            f"`as_of` cannot be {text[:60]!r}. Write a time like 2026-11-20 09:00 (UTC unless it has an offset), a date (meaning the "
+            "end of that day), `now`, or SESSION:STEP.",
             code="not_a_time",
             field="as_of",
         ) from why

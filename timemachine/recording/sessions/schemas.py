@@ -23,14 +23,14 @@ _AHEAD: Final = timedelta(days=1)
 
 def _as_text(given: Any) -> Any:
     if given is not None and not (isinstance(given, str) and _WRITTEN.fullmatch(given)):
-        raise ValueError("must be a time, as 2026-11-23T18:00:00Z")
+        raise ValueError("must be a time such as 2026-11-23T18:00:00Z")
     return given
 
 
 def _not_ahead(at: datetime) -> datetime:
     if at > now() + _AHEAD:
         raise ValueError(
-            "it lies more than a day ahead of this server's clock; what is recorded has happened, so look at the clock that said it"
+            "it is more than a day ahead of this server's clock; check the clock that produced it"
         )
     return at
 

@@ -31,13 +31,13 @@ _IN_WORDS: Final = {
     "answers_instead": "the left calls a tool, the right answers",
     "calls_instead": "the left answers, the right calls a tool",
     "newly_answered": "only the left refuses",
-    "other_arguments": "the same tools with other arguments",
+    "other_arguments": "the same tools with different arguments",
     "refused": "only the right refuses",
 }
 _CALLS_IN_WORDS: Final = {
     "fewer calls": "fewer calls on the right",
     "more calls": "more calls on the right",
-    "other tool": "calls of other tools",
+    "other tool": "calls to other tools",
 }
 _STEPS_IN_WORDS: Final = {"ask": "an answer", "llm_call": "a model call", "message": "a message"}
 _READ_AT_ONCE: Final = 200
@@ -262,7 +262,7 @@ def _of_calls(facts: StepFacts, left: _Step, right: _Step) -> str | None:
         return None
     paths = [each.path or "the whole value" for each in differing[:_MOST_PATHS]]
     more = f" and {len(differing) - len(paths):,} more" if len(differing) > len(paths) else ""
-    return f"{_in_words(facts)} with other arguments: {', '.join(paths)}{more}"
+    return f"{_in_words(facts)} with different arguments: {', '.join(paths)}{more}"
 
 
 def _of_answers(left: _Step, right: _Step) -> str | None:
@@ -270,7 +270,7 @@ def _of_answers(left: _Step, right: _Step) -> str | None:
         return None
     before, after = read_answer(left.value), read_answer(right.value)
     if before is None or after is None:
-        return "other answers (values differ)" if equal_arguments(left.value, right.value) else None
+        return "different answers (values differ)" if equal_arguments(left.value, right.value) else None
     if is_same_action(before, after):
         return None
     found = action_verdict(before, after, stated=(left.refused, right.refused))
@@ -280,4 +280,4 @@ def _of_answers(left: _Step, right: _Step) -> str | None:
     if verdict == OTHER_TOOL:
         words = _CALLS_IN_WORDS[verdict_in_words(verdict, found.evidence)]
         return f"{words}: {calls_on_one_side(found.evidence, 'on the left', 'on the right')}"
-    return _IN_WORDS.get(verdict) or f"other answers ({verdict.replace('_', ' ')})"
+    return _IN_WORDS.get(verdict) or f"different answers ({verdict.replace('_', ' ')})"

@@ -358,7 +358,7 @@ def _missing(step: Mapping[str, Any]) -> str | None:
     if step["verdict"] == "error" or step["status"] == "failed":
         return ERROR
     if step["status"] in OPEN_STEP_STATUSES:
-        return "under way"
+        return "in progress"
     if step["status"] != "done":
         return SPEND_LIMIT if step["status"] == "skipped" else str(step["status"])
     return NOT_ASKED if step["evidence__not_asked"] else None

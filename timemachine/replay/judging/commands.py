@@ -112,7 +112,7 @@ def _begun(material: Material, model: ModelName, rendered: Prompt, by: str, judg
     except IntegrityError as why:
         if Judgement.objects.filter(id=judgement_id).exists():
             raise Conflict(
-                "This form was already sent. The judge is not asked twice; its judgement is here or will appear here.",
+                "This form was already submitted. The judge is not asked twice; its judgement is here or will appear here.",
                 code="judgement_sent_twice",
             ) from why
         if "judgement_asked_once_at_a_time" not in str(why):

@@ -40,7 +40,7 @@ def estimate(model: ModelName, *, characters: int, passages: int, sentences: int
         input_tokens=usage.input_tokens or 0,
         output_tokens=usage.output_tokens or 0,
         cost_usd=dollars(price_if_known(model, usage, now()).cost_usd),
-        basis=f"four characters to a token, {TOKENS_OF_A_VERDICT} tokens of answer to a sentence, today's prices",
+        basis=f"four characters per token, {TOKENS_OF_A_VERDICT} answer tokens per sentence, today's prices",
     )
 
 

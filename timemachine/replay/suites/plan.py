@@ -138,9 +138,9 @@ def check_matching(matching: Matching) -> None:
     if not any(value.strip() for value in matching.texts.values()):
         raise _invalid("matching", "needs at least one of `q`, `agent`, `user` and `tag`")
     if any(len(value) > LONGEST_TEXT for value in matching.texts.values()):
-        raise _invalid("matching", f"must have texts of at most {LONGEST_TEXT} characters")
+        raise _invalid("matching", f"must have values of at most {LONGEST_TEXT} characters")
     if not 1 <= matching.most <= MOST_MATCHED:
-        raise _invalid("matching", f"must take the newest 1 to {MOST_MATCHED} sessions (`most`)")
+        raise _invalid("matching", f"must include the newest 1 to {MOST_MATCHED} sessions (`most`)")
 
 
 def _model(project: Project, named: str, options: SessionOptions) -> str:
@@ -152,7 +152,7 @@ def _model(project: Project, named: str, options: SessionOptions) -> str:
 def _name(written: str) -> str:
     name = written.strip()
     if not 0 < len(name) <= LONGEST_NAME or "/" in name or not is_plain(name):
-        raise _invalid("name", f"must have 1 to {LONGEST_NAME} characters, without a slash")
+        raise _invalid("name", f"must have 1 to {LONGEST_NAME} characters and no slash")
     return name
 
 
@@ -160,7 +160,7 @@ def _check_size(plan: SuitePlan, named: int, models: Sequence[str]) -> None:
     if plan.matching is not None:
         check_matching(plan.matching)
     if len(models) > MOST_MODELS or len(set(models)) < len(models):
-        raise _invalid("use_models", f"must name at most {MOST_MODELS} models, each once")
+        raise _invalid("use_models", f"must name at most {MOST_MODELS} models, each only once")
     sessions = named + (plan.matching.most if plan.matching else 0)
     number = sessions * len(models_to_ask(models))
     if number > MOST_REPLAYS:

@@ -46,7 +46,7 @@ def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequ
         known = SuiteRun.objects.filter(id=id_).first()
         if known is not None and known.suite_id != suite.id:
             raise Conflict(
-                "This form has already launched a run of another suite. Reload the page to run this one as well.",
+                "This form has already launched a run of another suite. Reload the page to also run this one.",
                 code="form_used",
             )
         if known is not None:

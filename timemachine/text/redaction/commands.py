@@ -58,7 +58,7 @@ def change_profile(profile: RedactionProfile, rules: Rules, *, by: str) -> Redac
         )
     if newest.id != profile.id:
         raise Conflict(
-            f"The redaction profile {profile.name!r} now has version {newest.version}. Review and edit that one.",
+            f"The redaction profile {profile.name!r} now has version {newest.version}. Review and edit that version.",
             code="newer_version",
             version=newest.version,
         )
@@ -104,7 +104,7 @@ def checked_name(name: str) -> str:
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME or "/" in name or not is_plain(name):
         raise InvalidInput(
-            f"A profile's name has 1 to {LONGEST_NAME} characters, without a slash.",
+            f"A profile name must have 1 to {LONGEST_NAME} characters and no slash.",
             code="invalid_field",
             field="name",
         )

@@ -43,7 +43,7 @@ def profile_row(project: Project, id_or_name: str) -> RedactionProfile:
         known = ", ".join([f"{BUILT_IN_HANDLE} (“{BUILT_IN.name}”)", *own])
         raise NotFound(
             f"There is no redaction profile {id_or_name[:60]!r} in this project. Profiles: {known}. "
-            "/settings/redaction/ and GET /api/redactions have all of them.",
+            "/settings/redaction/ and GET /api/redactions list all of them.",
             code="redaction_not_found",
         )
     return row

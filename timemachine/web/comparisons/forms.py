@@ -76,7 +76,7 @@ class ComparisonForm(SentOnce):
         label="Sessions", required=False, widget=forms.CheckboxSelectMultiple
     )
     others = forms.CharField(
-        label="Other sessions", required=False, help_text="Ids or keys, separated by spaces."
+        label="Other sessions", required=False, help_text="IDs or keys, separated by spaces."
     )
     reason = area_field("Reason", "Stored with the comparison.")
     repeats = WholeNumber(
@@ -89,13 +89,13 @@ class ComparisonForm(SentOnce):
     noise_floor = forms.BooleanField(
         label="Noise floor",
         required=False,
-        help_text="Run each variant once more and compare it with itself. Those differences are chance.",
+        help_text="Run each variant once more and compare it with itself. Those differences are due to chance.",
     )
     spend_limit_usd = Number(
         label="Spend limit in US dollars",
         required=False,
         min_value=0,
-        help_text="For the whole comparison. A call starts only if its expected cost fits. Needs models whose price is known.",
+        help_text="For the whole comparison. A call starts only if its expected cost fits. Needs models with known prices.",
     )
 
     def __init__(

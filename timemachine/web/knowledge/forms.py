@@ -85,7 +85,7 @@ class PassageForm(parts.RecordForm):
     ids = "passage"
     title = parts.line_field("Title")
     uri = parts.line_field("URI", "Its source, if any.", code=True)
-    text = parts.text_field("Text", 6, "A passage needs a text; write one.")
+    text = parts.text_field("Text", 6, "Enter the text of the passage.")
 
     @property
     def sent_text(self) -> str:
@@ -128,7 +128,7 @@ class NewVersionForm(PassageForm):
     """Add a version of a frame; a file can contain a text that is too long to edit here."""
 
     ids = "version"
-    text = parts.text_field("Text", 12, "A passage needs a text; write one.", required=False)
+    text = parts.text_field("Text", 12, "Enter the text of the passage.", required=False)
     file = forms.FileField(
         label="Or upload the text as a file", required=False, allow_empty_file=True, widget=forms.FileInput()
     )

@@ -64,8 +64,8 @@ def _check_uris(files: Sequence[HandedIn]) -> None:
             field="uri",
         )
     raise InvalidInput(
-        f"Two files have the name {twice}. Browsers send no folders, so they would get the same URI. "
-        "Upload them one by one with different URIs.",
+        f"Two files have the name {twice}. Browsers do not send folders, so both would get the same "
+        "URI. Upload them one at a time with different URIs.",
         code="same_uri",
     )
 
@@ -115,7 +115,7 @@ def edited_warning(edited: Sequence[FrameEdited]) -> str:
     rest = f" and {len(edited) - len(parts):,} more" if len(edited) > len(parts) else ""
     were = "was edited manually, and its" if len(edited) == 1 else "were edited manually, and their"
     return (
-        f"{counted(len(edited), 'passage')} {were} old text from the file is current next to the edit: {'; '.join(parts)}{rest}. Delete "
+        f"{counted(len(edited), 'passage')} {were} old text from the file is current alongside the edit: {'; '.join(parts)}{rest}. Delete "
         "the wrong frame, or upload the file again with “Replace the earlier version”, which ends the edited passage."
     )
 
@@ -143,7 +143,7 @@ def _all_or_none(files: Sequence[HandedIn]) -> Iterator[None]:
     except InvalidInput as why:
         if len(files) == 1:
             raise
-        sentence = f"{why.message} None of the {len(files)} files was stored."
+        sentence = f"{why.message} None of the {len(files)} files were stored."
         raise type(why)(sentence, code=why.code, **why.facts) from why
 
 

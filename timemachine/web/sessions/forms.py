@@ -49,9 +49,9 @@ class SessionForm(parts.RecordForm):
         error_messages={"invalid_choice": "This collection no longer exists. Choose another one."},
     )
     new_collection = parts.line_field(
-        "Or a new collection", "Its name. It is created together with the session."
+        "Or a new collection", "The name of a collection to create with the session."
     )
-    agent = parts.line_field("Agent", "Who acts: the name of an agent, or yours.")
+    agent = parts.line_field("Agent", "The name of the agent, or your own.")
     key = parts.line_field(
         "Key",
         "Identifies the session in the API: A–Z a–z 0–9 . _ : @ -. Leave empty to generate one.",
@@ -106,7 +106,7 @@ class WorkForm(_InSession, parts.ModelFields, ThresholdFields):
 
     def __init__(self, data: Any = None, *, models: Sequence[Choice], default: str, **options: Any) -> None:
         super().__init__(data, **options)
-        self.offer_models(models, f"Leave it empty for the default: {parts.with_problem(default, models)}")
+        self.offer_models(models, f"Leave empty for the default: {parts.with_problem(default, models)}")
         self.default_model = default
 
     def clean_text(self) -> str:
@@ -197,7 +197,7 @@ class SummaryForm(parts.RecordForm, parts.ModelFields):
     def __init__(self, data: Any = None, *, session: Session, models: Sequence[Choice]) -> None:
         own = session.collection.name if session.collection else ""
         super().__init__(data, initial={"collection": own})
-        self.offer_models(models, f"Leave it empty for {EXTRACTIVE}, which quotes the most important steps.")
+        self.offer_models(models, f"Leave empty for {EXTRACTIVE}, which quotes the most important steps.")
 
 
 class FindingsForm(parts.RecordForm):
@@ -224,7 +224,7 @@ class FieldsForm(parts.RecordForm):
         label="Steps",
         required=False,
         max_length=10_000,
-        help_text="Step numbers, for example 3, 7, 12. Leave empty for every step.",
+        help_text="Step numbers, for example 3, 7, 12. Leave empty for all steps.",
     )
     of_session = forms.MultipleChoiceField(
         label="Fields of the session itself",

@@ -33,7 +33,7 @@ class PolicyForm(RecordForm):
     forbidden = forms.BooleanField(
         label="Turn off share links",
         required=False,
-        help_text="No new links, and existing ones stop working immediately, also for visitors who have one open. They work again when you turn this back on.",
+        help_text="No new links can be created, and existing ones stop working immediately, even for visitors who have one open. They work again when you turn links back on.",
     )
     passphrase_required = forms.BooleanField(
         label="Require a passphrase",
@@ -73,7 +73,7 @@ class ShareForm(RecordForm):
         required=False,
         max_length=terms.LONGEST_LABEL,
         error_messages={"max_length": f"The label can have at most {terms.LONGEST_LABEL} characters."},
-        help_text="Who the link is for, for example “External audit 2026”. Only visible in this project.",
+        help_text="Who the link is for, for example “External audit 2026”. Visible only in this project.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     passphrase = forms.CharField(
@@ -107,7 +107,7 @@ class ShareForm(RecordForm):
     evidence_only = forms.BooleanField(
         label="Evidence only",
         required=False,
-        help_text="Visitors see the facts and can download the evidence, but no recorded text, neither on the page nor in the evidence.",
+        help_text="Visitors see the facts and can download the evidence, but neither the page nor the evidence contains recorded text.",
     )
 
     redaction = forms.ChoiceField(

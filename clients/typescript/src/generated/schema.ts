@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: 84094cabc502601b14b14a69ddfd601b17d72ffd3c8cfb55c549352c4d50b3bc
+// SHA-256 of the document: b4ca569d4766ddf37ba9ca162d3a313c177545c672e0014b3cc7b638715906a7
 
 export interface paths {
     "/api/answer-cache": {
@@ -11,21 +11,21 @@ export interface paths {
         };
         /**
          * The answer cache
-         * @description Whether the cache is on and since when, how many answers it holds, and how many bytes these have.
+         * @description Whether the cache is on and since when, how many answers it holds, and their size in bytes.
          */
         get: operations["timemachine_api_asks_read_cache"];
         put?: never;
         post?: never;
         /**
          * Empty the answer cache
-         * @description Remove every answer from the cache. What sessions recorded stays.
+         * @description Remove every answer from the cache. Recorded sessions are unchanged.
          */
         delete: operations["timemachine_api_asks_empty_cache"];
         options?: never;
         head?: never;
         /**
-         * Switch the answer cache on or off
-         * @description While the cache is off, answers are neither read from it nor added to it; what it holds stays.
+         * Turn the answer cache on or off
+         * @description While the cache is off, answers are neither read from it nor added to it. Its content is kept.
          */
         patch: operations["timemachine_api_asks_switch_cache"];
         trace?: never;
@@ -39,7 +39,7 @@ export interface paths {
         };
         /**
          * List running asks
-         * @description The project's asks whose model has not answered yet, the oldest first.
+         * @description The project's asks whose model has not answered yet, oldest first.
          */
         get: operations["timemachine_api_asks_index"];
         put?: never;
@@ -61,7 +61,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an ask
-         * @description End a running ask, even while its provider is silent; its record says that it was cancelled. It may have been billed.
+         * @description End a running ask, even while its provider is not responding. Its record says that it was cancelled. It may have been billed.
          */
         post: operations["timemachine_api_asks_cancel_ask"];
         delete?: never;
@@ -125,7 +125,7 @@ export interface paths {
         put?: never;
         /**
          * Ask
-         * @description Find passages and ask a model over them; nothing is recorded. It streams as an ask in a session does.
+         * @description Find passages and ask a model over them. Nothing is recorded. It streams like an ask in a session.
          */
         post: operations["timemachine_api_collections_ask"];
         delete?: never;
@@ -142,7 +142,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How far a collection is embedded
+         * Embedding progress of a collection
          * @description The collection's embedding model, how many of its frames (every version counts) are embedded, and the model that is to replace it.
          */
         get: operations["timemachine_api_collections_embedding"];
@@ -217,7 +217,7 @@ export interface paths {
         };
         /**
          * List frames
-         * @description The collection's frames by number, now or as of a moment.
+         * @description The collection's frames by number, now or as of a given time.
          */
         get: operations["timemachine_api_collections_frames"];
         put?: never;
@@ -325,7 +325,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Two sessions or replays, aligned
+         * Compare two sessions or replays
          * @description The steps of both in pairs, aligned by what they are: `same`, `modified`, `moved`, `only_left` (only `a` has it), `only_right` or `not_asked` (left out for a spend limit).
          *
          *     A step that `moved` is in two pairs, at its place in `a` and at its place in `b`, and counts once.
@@ -378,7 +378,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a comparison would cost
+         * Estimate the cost of a comparison
          * @description The estimated cost of the comparison that the same request would launch, by arm, for all its runs. No model is called.
          */
         post: operations["timemachine_api_comparisons_estimate_launch"];
@@ -422,7 +422,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a comparison
-         * @description Stop all its replays: waiting calls do not start, and running calls end within some seconds.
+         * @description Stop all its replays. Waiting calls do not start; running calls end within a few seconds.
          */
         post: operations["timemachine_api_comparisons_cancel"];
         delete?: never;
@@ -459,7 +459,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The evidence of a comparison, a zip
+         * Download a comparison's evidence (zip)
          * @description A finished comparison: every cell, the statistics, ratings and judge verdicts, and the recorded steps that the cells repeat.
          */
         get: operations["timemachine_api_evidence_of_comparison"];
@@ -544,7 +544,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What judging the cells would cost
+         * Estimate the cost of judging the cells
          * @description The estimated tokens and US dollars of the calls that `judgements` would make; `cost_usd` is null if the price is unknown. No model is called.
          */
         get: operations["timemachine_api_comparisons_estimate"];
@@ -685,7 +685,7 @@ export interface paths {
         };
         /**
          * The compression rule of the project
-         * @description How many days after their end the project's sessions are compressed; null for never.
+         * @description How many days after they end the project's sessions are compressed; null means never.
          */
         get: operations["timemachine_api_transcripts_rule"];
         /**
@@ -708,7 +708,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What recorded work cost
+         * Costs of recorded work
          * @description Totals of what was recorded from `since` to `until` (days in UTC; the last 30 days), and the rows of one group: `by` is agent, model, tag, day or tool.
          *
          *     `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` cover the calls that recorded how long they took, within 2.5%, null
@@ -735,7 +735,7 @@ export interface paths {
         put?: never;
         /**
          * Load the demo
-         * @description Create the demo in this project, or return the one that is there.
+         * @description Create the demo in this project, or return the existing one.
          */
         post: operations["timemachine_api_project_load_demo"];
         /**
@@ -757,7 +757,7 @@ export interface paths {
         };
         /**
          * One erasure
-         * @description `status` is `looking`, `found`, `erasing` or `done`. Nothing here says what was erased; while it is `found`, `first` is the text of the first places afterwards.
+         * @description `status` is `looking`, `found`, `erasing` or `done`. Nothing here says what was erased. While it is `found`, `first` shows the first places as they will read afterwards.
          */
         get: operations["timemachine_api_deletion_read_erasure"];
         put?: never;
@@ -796,8 +796,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The evidence of a project's log, a zip
-         * @description Every entry of the log with every root that was signed, and what of it is still there: a session that is missing is named.
+         * Download the evidence of the project's log (zip)
+         * @description Every entry of the log with every root that was signed, and what still exists: a missing session is named.
          */
         get: operations["timemachine_api_evidence_of_log"];
         put?: never;
@@ -817,7 +817,7 @@ export interface paths {
         };
         /**
          * The witness and timestamp authority of the log
-         * @description The witness and the timestamp authority, how much of the log they have and since when, or the last error; each null if not set.
+         * @description The witness and the timestamp authority: how much of the log each has and since when, or the last error. Each is null if not set.
          */
         get: operations["timemachine_api_evidence_read_anchors"];
         put?: never;
@@ -827,7 +827,7 @@ export interface paths {
         head?: never;
         /**
          * Set the witness and timestamp authority of the log
-         * @description A new address starts again from the first entry, an empty one removes it, and one that is left out is not changed.
+         * @description A new URL starts again from the first entry, an empty one removes it, and one that is left out is not changed.
          */
         patch: operations["timemachine_api_evidence_set_anchors"];
         trace?: never;
@@ -840,7 +840,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The result of a check
+         * The result of a seal check
          * @description `result` is `intact`, `altered` with each problem, or null while the check runs.
          */
         get: operations["timemachine_api_evidence_read_check"];
@@ -867,7 +867,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the key that signs evidence
-         * @description Start to sign with a new key; the log names it in an entry that the previous key signs.
+         * @description Start signing with a new key. The log names it in an entry signed by the previous key.
          */
         post: operations["timemachine_api_evidence_replace_key"];
         delete?: never;
@@ -885,7 +885,7 @@ export interface paths {
         };
         /**
          * List bulk deletions
-         * @description The project's bulk deletions, also those of retention rules, newest first, with the results for their sessions.
+         * @description The project's bulk deletions, including those of retention rules, newest first, with the results for their sessions.
          */
         get: operations["timemachine_api_deletion_index"];
         put?: never;
@@ -911,7 +911,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One deletion in bulk
+         * One bulk deletion
          * @description `status` is `found`, `running`, `done` or `cancelled`; `states` counts its sessions: waiting, erased, held, changed (they no longer match), gone, failed.
          */
         get: operations["timemachine_api_deletion_read"];
@@ -934,7 +934,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a bulk deletion
-         * @description Delete none of the sessions that still wait; deleted sessions stay deleted.
+         * @description Stop deleting sessions that are still waiting. Deleted sessions stay deleted.
          */
         post: operations["timemachine_api_deletion_cancel"];
         delete?: never;
@@ -953,8 +953,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete what was found
-         * @description Have a worker delete the sessions that were found, for a `reason` that each tombstone keeps. This cannot be undone.
+         * Delete the sessions found
+         * @description Have a worker delete the sessions found, for a `reason` that each tombstone keeps. This cannot be undone.
          */
         post: operations["timemachine_api_deletion_confirm"];
         delete?: never;
@@ -971,7 +971,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The sessions of a deletion in bulk
+         * The sessions of a bulk deletion
          * @description Each session that was found, and its result.
          */
         get: operations["timemachine_api_deletion_sessions"];
@@ -1016,7 +1016,7 @@ export interface paths {
         };
         /**
          * List legal holds
-         * @description The project's holds, also released ones, newest first; with `session`, those that it is or was under.
+         * @description The project's holds, including released ones, newest first. With `session`, those that it is or was under.
          */
         get: operations["timemachine_api_deletion_list_holds"];
         put?: never;
@@ -1064,7 +1064,7 @@ export interface paths {
         put?: never;
         /**
          * Release a legal hold
-         * @description Release all of a hold, or only these `sessions` of it, for a `reason` that the project's log keeps.
+         * @description Release a hold, or only these `sessions` of it, for a `reason` that the project's log keeps.
          */
         post: operations["timemachine_api_deletion_release_hold"];
         delete?: never;
@@ -1111,7 +1111,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Import lines of a file that grows
+         * Import lines of a growing file
          * @description Record the lines that no later line can change. The result is that of importing the complete file, however it is divided.
          *
          *     A line is held back as long as the answer that it belongs to may go on, or until the file has not grown for a minute. Formats: `claude_code`,
@@ -1202,7 +1202,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a key
-         * @description Revoke a key, effective on the next request.
+         * @description Revoke a key, effective from the next request.
          */
         delete: operations["timemachine_api_project_revoke_key"];
         options?: never;
@@ -1270,7 +1270,7 @@ export interface paths {
         post?: never;
         /**
          * Remove the project's own key for a provider
-         * @description Remove the key and its default model; the environment's key is used again, if there is one.
+         * @description Remove the key and its default model. The environment's key, if any, is used again.
          */
         delete: operations["timemachine_api_models_remove_key"];
         options?: never;
@@ -1314,7 +1314,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a model server
-         * @description Remove a server with its key; what was recorded with its models stays.
+         * @description Remove a server and its key. What was recorded with its models stays.
          */
         delete: operations["timemachine_api_models_remove_server"];
         options?: never;
@@ -1333,7 +1333,7 @@ export interface paths {
         put?: never;
         /**
          * Test a model
-         * @description Make one small call, which is paid like any other. A failure is a result, too.
+         * @description Make one small call, which is billed like any other. A failure is also a result.
          */
         post: operations["timemachine_api_models_test"];
         delete?: never;
@@ -1375,7 +1375,7 @@ export interface paths {
         };
         /**
          * List alerts
-         * @description Patterns that met a rule, each once per window, the latest first.
+         * @description Patterns that met a rule, each once per window, newest first.
          */
         get: operations["timemachine_api_patterns_alerts"];
         put?: never;
@@ -1397,7 +1397,7 @@ export interface paths {
         put?: never;
         /**
          * Dismiss an alert
-         * @description Mark an alert as seen: the navigation no longer shows it.
+         * @description Mark an alert as seen, so that the navigation no longer shows it.
          */
         post: operations["timemachine_api_patterns_seen"];
         delete?: never;
@@ -1445,7 +1445,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a rule
-         * @description Delete a rule and its alerts. If it has a `url`, this needs the scope `admin`, as creating it does.
+         * @description Delete a rule and its alerts. If it has a `url`, this needs the scope `admin`, just as creating it does.
          */
         delete: operations["timemachine_api_patterns_delete_rule"];
         options?: never;
@@ -1557,8 +1557,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a profile would withhold
-         * @description The text, or the step of a session, as a reader would see it, with counts by rule. Nothing is stored.
+         * Preview what a profile would withhold
+         * @description The text or step as a reader would see it, with counts by rule. Nothing is stored.
          */
         post: operations["timemachine_api_redactions_test"];
         delete?: never;
@@ -1583,7 +1583,7 @@ export interface paths {
         post?: never;
         /**
          * Retire a redaction profile
-         * @description Retire a profile, so that it cannot be chosen any more. Existing uses keep its rules.
+         * @description Retire a profile so that it can no longer be chosen. Existing uses keep its rules.
          */
         delete: operations["timemachine_api_redactions_retire"];
         options?: never;
@@ -1646,7 +1646,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a replay
-         * @description Stop a replay: waiting steps do not start, and running calls end within some seconds; these may have been billed.
+         * @description Stop a replay. Waiting steps do not start; running calls end within a few seconds and may have been billed.
          */
         post: operations["timemachine_api_replays_cancel"];
         delete?: never;
@@ -1666,7 +1666,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a continuation
-         * @description Give the results that the record does not hold, the next message of the user, or a higher limit, and let the continuation go on in the same branch.
+         * @description Supply the results that the record does not have, the user's next message or a higher limit, and resume the continuation in the same branch.
          */
         post: operations["timemachine_api_replays_go_on"];
         delete?: never;
@@ -1683,7 +1683,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The evidence of a replay, a zip
+         * Download a replay's evidence (zip)
          * @description A finished replay with the recorded steps that it repeats, and everything needed to check both without this server.
          */
         get: operations["timemachine_api_evidence_of_replay"];
@@ -1803,7 +1803,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Retention rules
+         * List retention rules
          * @description The project's rules, the most specific first, each with what it would delete now (`due`). Sessions that no rule covers are kept permanently.
          */
         get: operations["timemachine_api_deletion_list_rules"];
@@ -1921,7 +1921,7 @@ export interface paths {
         head?: never;
         /**
          * Rename or tag a session
-         * @description Change a session's name, metadata or tags; what it recorded stays.
+         * @description Change a session's name, metadata or tags. The recording is unchanged.
          */
         patch: operations["timemachine_api_sessions_change"];
         trace?: never;
@@ -1935,7 +1935,7 @@ export interface paths {
         };
         /**
          * List a session's actions
-         * @description The session's actions in their order, whole. `metadata` is a field (`env`, `customer.id`) or a field and its value (`env=prod`).
+         * @description The session's actions in order, in full. `metadata` is a field (`env`, `customer.id`) or a field and its value (`env=prod`).
          */
         get: operations["timemachine_api_actions_index"];
         put?: never;
@@ -1971,7 +1971,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a turn
+         * Delete a step
          * @description Delete all that a step says, for a `reason`: a tombstone with who, when and why replaces it. This cannot be undone.
          *
          *     What repeats it word for word in the session, its replays and what was made of them is deleted, too. The answer is the erasure: `done`, or 202
@@ -1997,8 +1997,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The judgements of an answer
-         * @description Every judgement of this step, the first one first.
+         * List an answer's judgements
+         * @description Every judgement of this step, oldest first.
          */
         get: operations["timemachine_api_judgements_index"];
         put?: never;
@@ -2024,7 +2024,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a judgement would cost
+         * Estimate the cost of a judgement
          * @description The estimated cost of letting this model judge the step. No model is called.
          */
         get: operations["timemachine_api_judgements_estimate"];
@@ -2067,7 +2067,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a judgement
-         * @description End a running judgement, even while its provider is silent. It may have been billed.
+         * @description End a running judgement, even while its provider is not responding. It may have been billed.
          */
         post: operations["timemachine_api_judgements_cancel_judgement"];
         delete?: never;
@@ -2106,14 +2106,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The trials of one step
+         * List the trials of one step
          * @description The trials of this step, newest first, each a replay of it.
          */
         get: operations["timemachine_api_replays_trials"];
         put?: never;
         /**
          * Try one step with a change
-         * @description Make this find or ask again with something changed, in the background; follow it at /api/replays/{id}.
+         * @description Run this find or ask again with a change, in the background. Follow it at /api/replays/{id}.
          */
         post: operations["timemachine_api_replays_try_again"];
         delete?: never;
@@ -2132,7 +2132,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask and record it
+         * Ask and record
          * @description Find passages and ask a model over them; both are recorded, as of the session's agent unless `agent` is given. It can cost money: the key needs `run` too.
          *
          *     With `"stream": true`, or `Accept: text/event-stream`, the answer is a stream of events: `begun` (the ask's id, by which it can
@@ -2183,7 +2183,7 @@ export interface paths {
         put?: never;
         /**
          * Set a checkpoint
-         * @description A named action that carries the agent's state, the session's agent's unless `agent` is given; the same `Idempotency-Key` again gets the first answer.
+         * @description A named action with the agent's state, of the session's agent unless `agent` is given. Repeating the same `Idempotency-Key` returns the first answer.
          */
         post: operations["timemachine_api_sessions_checkpoint"];
         delete?: never;
@@ -2201,7 +2201,7 @@ export interface paths {
         };
         /**
          * The effect of compressing a session
-         * @description How many turns and tokens stay and how many fall to an importance of 0.30, whether the session is compressed, and the history of that.
+         * @description How many steps and tokens keep their importance and how many drop to 0.30, whether the session is compressed, and its compression history.
          */
         get: operations["timemachine_api_transcripts_read_compression"];
         put?: never;
@@ -2214,7 +2214,7 @@ export interface paths {
         post: operations["timemachine_api_transcripts_compress"];
         /**
          * Undo the compression of a session
-         * @description Restore the previous importance of every turn. The project's rule leaves such a session alone afterwards.
+         * @description Restore the previous importance of every step. The project's rule will not compress this session again.
          */
         delete: operations["timemachine_api_transcripts_undo"];
         options?: never;
@@ -2233,7 +2233,7 @@ export interface paths {
         put?: never;
         /**
          * Continue from a model call
-         * @description Run the session on from this model call, in the background; follow it at /api/replays/{id}. Tool calls are answered from the record and never executed. The end names the branch session.
+         * @description Continue the session from this model call in the background. Follow it at /api/replays/{id}. Tool calls are answered from the record and never executed. The result names the branch session.
          */
         post: operations["timemachine_api_replays_go_on_from_call"];
         delete?: never;
@@ -2272,8 +2272,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The erasures of a session
-         * @description The erasures of a session, also those that were not confirmed, newest first.
+         * List a session's erasures
+         * @description The erasures of a session, including those that were not confirmed, newest first.
          */
         get: operations["timemachine_api_deletion_list_erasures"];
         put?: never;
@@ -2298,8 +2298,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The evidence of a session, a zip
-         * @description Everything that was recorded, and everything needed to check it without this server: see README.txt in the zip.
+         * Download a session's evidence (zip)
+         * @description Everything that was recorded and everything needed to check it without this server. See README.txt in the zip.
          */
         get: operations["timemachine_api_evidence_of_session"];
         put?: never;
@@ -2318,7 +2318,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A session as a file
+         * Export a session as a file
          * @description The session as it is at this moment, also while it is recording: `Last-Sequence` is the last step in the file.
          *
          *     `format` is `timemachine` (the default; importing it gives an equal session), `atif`, `otlp_json` or `zip`.
@@ -2342,8 +2342,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find and record it
-         * @description Find passages; every hit is frozen into the record, which is the session's agent's unless `agent` is given.
+         * Find and record
+         * @description Find passages. Every hit is frozen into the record, as an action of the session's agent unless `agent` is given.
          */
         post: operations["timemachine_api_asks_find"];
         delete?: never;
@@ -2360,7 +2360,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The notes of a session
+         * List a session's notes
          * @description The session's notes in the order of their steps, and the notes of one step oldest first.
          */
         get: operations["timemachine_api_actions_list_notes"];
@@ -2388,7 +2388,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a note
-         * @description Delete a note's text; who deleted it and when is stored. A key can delete its own notes, a key with `admin` any note.
+         * @description Delete a note's text. Who deleted it and when is stored. A key can delete its own notes, a key with `admin` any note.
          */
         delete: operations["timemachine_api_actions_delete_note"];
         options?: never;
@@ -2404,7 +2404,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List suggestions for significance
+         * List significance suggestions
          * @description The significance that rules suggest for steps without one, each with its rule and its reason.
          *
          *     The rules: `first_error`, `error_gone` (what the agent did last before a call that had failed succeeded and failed no more), and by wording
@@ -2433,8 +2433,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put and record it
-         * @description Put passages into the session's collection; each is recorded, as of the session's agent unless `agent` is given.
+         * Put and record
+         * @description Put passages into the session's collection. Each is recorded as an action of the session's agent unless `agent` is given.
          */
         post: operations["timemachine_api_asks_put"];
         delete?: never;
@@ -2454,7 +2454,7 @@ export interface paths {
         put?: never;
         /**
          * Launch a replay
-         * @description Replay the session in the background; follow it at /api/replays/{id}. Several models make a comparison of audit replays.
+         * @description Replay the session in the background. Follow it at /api/replays/{id}. Several models make a comparison of audit replays.
          */
         post: operations["timemachine_api_replays_launch"];
         delete?: never;
@@ -2473,7 +2473,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a replay would cost
+         * Estimate the cost of a replay
          * @description The estimated cost of the replay that the same request would launch, for each of its models, or its refusal. No model is called.
          */
         post: operations["timemachine_api_replays_estimate"];
@@ -2554,7 +2554,7 @@ export interface paths {
         };
         /**
          * The state at a step
-         * @description What was known at step `at`: messages (system prompts among them, but nothing that tools and the system said to each other), frames used, running totals.
+         * @description What was known at step `at`: messages (including system prompts, but not exchanges between tools and the system), frames used, running totals.
          */
         get: operations["timemachine_api_sessions_state"];
         put?: never;
@@ -2573,8 +2573,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The summaries of a session
-         * @description The frames of collections that are a summary of the session, the latest first.
+         * List a session's summaries
+         * @description The frames that are summaries of the session, newest first.
          */
         get: operations["timemachine_api_transcripts_summaries"];
         put?: never;
@@ -2598,7 +2598,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Summarize a session
+         * Summarise a session
          * @description Counts, tokens, cost, duration, iterations, tools, models and errors of a session.
          *
          *     `judgements` says what was spent on judging its answers, which is no part of the session and in none of its totals;
@@ -2621,7 +2621,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The sweeps of a session
+         * List a session's sweeps
          * @description The sweeps of the session, newest first.
          */
         get: operations["timemachine_api_replays_list_sweeps"];
@@ -2694,8 +2694,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Changes of significance in a session
-         * @description Every change of a step's significance and importance, the latest first: to what (null: to what was recorded), by whom, when.
+         * List changes of significance in a session
+         * @description Every change of a step's significance and importance, newest first: to what (null means back to what was recorded), by whom and when.
          */
         get: operations["timemachine_api_actions_changes"];
         put?: never;
@@ -2715,7 +2715,7 @@ export interface paths {
         };
         /**
          * The rank of a frame
-         * @description The rank of a frame (by its number), or of those that hold a sentence, in every mode, as recorded and as it is now.
+         * @description The rank of a frame (by number), or of the frames that contain a sentence, in every mode, as recorded and now.
          */
         get: operations["timemachine_api_replays_where_is_it"];
         put?: never;
@@ -2762,7 +2762,7 @@ export interface paths {
         };
         /**
          * The policy for share links
-         * @description Whether links are forbidden, whether they need a passphrase, and their longest lifetime in days. Every change is logged.
+         * @description Whether links are turned off, whether they need a passphrase, and their maximum lifetime in days. Every change is logged.
          */
         get: operations["timemachine_api_shares_read_policy"];
         put?: never;
@@ -2772,7 +2772,7 @@ export interface paths {
         head?: never;
         /**
          * Change the policy for share links
-         * @description What is left out is not changed. While links are forbidden, existing ones do not work.
+         * @description Fields that are left out are not changed. While links are turned off, existing ones do not work.
          */
         patch: operations["timemachine_api_shares_change_policy"];
         trace?: never;
@@ -2785,8 +2785,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Changes of the policy for share links
-         * @description The log of the policy, newest first, as a chain of hashes.
+         * List changes to the policy for share links
+         * @description The policy's log, newest first, as a hash chain.
          */
         get: operations["timemachine_api_shares_policy_log"];
         put?: never;
@@ -2807,7 +2807,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a share link would show and withhold
+         * Preview what a share link would show and withhold
          * @description What the link of the same request would show, with the same checks. No link is created. At most 500 steps are read; `read` says how many were.
          *
          *     `counts` says by rule how often something is withheld, `first` how the first places would read. With `evidence_only` no step is read.
@@ -2831,7 +2831,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a share link
-         * @description Revoke a link permanently, effective on the next request.
+         * @description Revoke a link permanently, effective from the next request.
          */
         delete: operations["timemachine_api_shares_revoke"];
         options?: never;
@@ -2848,7 +2848,7 @@ export interface paths {
         };
         /**
          * The access log of a share link
-         * @description The link's access log, newest first, as a chain of hashes; `log` says what reading it again from the first line found.
+         * @description The link's access log, newest first, as a hash chain. `log` is the result of checking it from the first line.
          */
         get: operations["timemachine_api_shares_opens"];
         put?: never;
@@ -2874,7 +2874,7 @@ export interface paths {
         put?: never;
         /**
          * Create a suite
-         * @description Store a set of sessions with the options of a replay under a name; run it at /api/suites/{id}/runs, or by its schedule.
+         * @description Store a named set of sessions with replay options. Run it at /api/suites/{id}/runs or on a schedule.
          */
         post: operations["timemachine_api_suites_create"];
         delete?: never;
@@ -2920,7 +2920,7 @@ export interface paths {
         };
         /**
          * A suite's runs
-         * @description The runs of a suite, the latest first.
+         * @description The runs of a suite, newest first.
          */
         get: operations["timemachine_api_suites_runs"];
         put?: never;
@@ -2945,7 +2945,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a run would cost
+         * Estimate the cost of a run
          * @description The estimated cost of a run launched now, by model. No model is called.
          */
         post: operations["timemachine_api_suites_estimate"];
@@ -2964,7 +2964,7 @@ export interface paths {
         };
         /**
          * One run
-         * @description The progress of a run (a number or `latest`) and its results, with its replays and what was left out.
+         * @description The progress and results of a run (a number or `latest`), with its replays and what was left out.
          */
         get: operations["timemachine_api_suites_read_run"];
         put?: never;
@@ -2986,7 +2986,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a run
-         * @description Stop every replay of a run: running calls end within some seconds, and may have been billed.
+         * @description Stop every replay of a run. Running calls end within a few seconds and may have been billed.
          */
         post: operations["timemachine_api_suites_cancel"];
         delete?: never;
@@ -3048,7 +3048,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a sweep
-         * @description Stop a sweep; what was measured stays.
+         * @description Stop a sweep. What was measured stays.
          */
         post: operations["timemachine_api_replays_cancel_sweep"];
         delete?: never;
@@ -10684,7 +10684,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and gets the same answer. A different request with that key is refused (`idempotency_key_reused`). */
+                /** @description A string of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and gets the same answer. A different request with that key is refused (`idempotency_key_reused`). */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -10819,7 +10819,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and gets the same answer. A different request with that key is refused (`idempotency_key_reused`). */
+                /** @description A string of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and gets the same answer. A different request with that key is refused (`idempotency_key_reused`). */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -11135,7 +11135,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and gets the same answer. A different request with that key is refused (`idempotency_key_reused`). */
+                /** @description A string of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and gets the same answer. A different request with that key is refused (`idempotency_key_reused`). */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -11211,7 +11211,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and gets the same answer. A different request with that key is refused (`idempotency_key_reused`). */
+                /** @description A string of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and gets the same answer. A different request with that key is refused (`idempotency_key_reused`). */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -11455,7 +11455,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and gets the same answer. A different request with that key is refused (`idempotency_key_reused`). */
+                /** @description A string of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and gets the same answer. A different request with that key is refused (`idempotency_key_reused`). */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -11606,7 +11606,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and gets the same answer. A different request with that key is refused (`idempotency_key_reused`). */
+                /** @description A string of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and gets the same answer. A different request with that key is refused (`idempotency_key_reused`). */
                 "Idempotency-Key"?: string | null;
             };
             path: {

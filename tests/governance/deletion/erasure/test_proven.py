@@ -80,7 +80,7 @@ def test_only_the_first_erasures_are_listed_and_all_are_in_the_document() -> Non
     lines = [line for line in tm_verify.report_lines(report) if "ERASED" in line or "more erasures" in line]
     assert len(lines) == 21
     assert "and 2 more records, at an unknown time" in lines[0]
-    assert lines[-1] == "and 5 more erasures; --json has all"
+    assert lines[-1] == "and 5 more erasures; --json lists all"
     assert len(report.as_json()["erasures"]) == 25
 
 
@@ -135,7 +135,7 @@ def test_erased_fields_with_a_tombstone_are_distinguished_from_withheld_ones(
 def test_a_field_missing_without_a_tombstone_is_a_fault(session: Session, tmp_path: Path) -> None:
     tamper("UPDATE tm_sealed_record SET salts = salts - 'about' WHERE index = 0", [])
     assert [each["says"] for each in checked(session)[0].problems] == [
-        "The field about is not what was sealed."
+        "The field about does not match what was sealed."
     ]
     assert [each["where"] for each in verified(session, tmp_path)["problems"]] == ["session record 0 about"]
 

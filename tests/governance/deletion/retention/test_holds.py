@@ -113,7 +113,7 @@ def test_who_created_and_released_a_hold_and_why_is_kept_after_the_session_is_de
     legal_holds.release(first, reason="it is settled", by="cy")
     with pytest.raises(Conflict, match="the audit"):
         erase_session(session, by="ada")
-    with pytest.raises(Conflict, match="already been released"):
+    with pytest.raises(Conflict, match="already released"):
         legal_holds.release(first, reason="again", by="cy")
     assert [each.reason for each in holds_over(session)] == ["the audit", "the lawsuit of May"]
     legal_holds.release(second, reason="it is over", by="cy", sessions=[session])

@@ -143,7 +143,7 @@ CREATE TRIGGER in_the_way BEFORE INSERT ON tm_erased_session FOR EACH ROW EXECUT
     ("times", "states", "problem"),
     [
         (3, ["erased", "erased"], None),
-        (4, ["failed", "erased"], "The database did not delete it: deadlock detected"),
+        (4, ["failed", "erased"], "The database could not delete it: deadlock detected"),
     ],
 )
 def test_a_session_is_retried_as_often_as_in_a_single_deletion(

@@ -56,8 +56,8 @@ def test_any_text_is_returned_unchanged(api: Program, session: Session, text: st
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "A note needs a text"),
-        (" \n\t", "A note needs a text"),
+        ("", "A note needs some text"),
+        (" \n\t", "A note needs some text"),
         ("x" * (LONGEST_TEXT + 1), "has 2,001 characters; the maximum is 2,000"),
     ],
 )

@@ -117,9 +117,7 @@ def test_failed_and_running_tools_and_other_parts() -> None:
 
 def test_a_message_that_is_not_an_object_is_skipped() -> None:
     found = read(document({**OPENCODE, "messages": [*OPENCODE["messages"], 7]}))
-    assert [each.reason for each in found.report.skipped] == [
-        "It is not a message, because it is not an object."
-    ]
+    assert [each.reason for each in found.report.skipped] == ["It is not an object, so it is not a message."]
 
 
 def test_a_file_without_messages_is_refused() -> None:

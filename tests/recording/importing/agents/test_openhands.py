@@ -177,9 +177,7 @@ def test_errors_and_events() -> None:
 
 def test_an_event_that_is_not_an_object_is_skipped() -> None:
     found = read(document({"history": [7, *OPENHANDS]}))
-    assert [each.reason for each in found.report.skipped] == [
-        "It is not an event, because it is not an object."
-    ]
+    assert [each.reason for each in found.report.skipped] == ["It is not an object, so it is not an event."]
 
 
 def test_a_file_without_events_is_refused() -> None:

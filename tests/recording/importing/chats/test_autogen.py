@@ -71,5 +71,5 @@ def test_messages_by_agent_are_a_session_for_each() -> None:
 
 
 def test_other_files_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="no message of AutoGen"):
+    with pytest.raises(InvalidInput, match="no AutoGen message"):
         read(document([7]), "autogen")

@@ -62,5 +62,5 @@ def test_lines_without_a_head_and_several_exports_are_read() -> None:
 
 
 def test_a_file_without_messages_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="no message of Goose"):
+    with pytest.raises(InvalidInput, match="no Goose message"):
         read(document([7]), "goose")

@@ -55,7 +55,7 @@ def test_times_are_read_in_their_units(start: Any, second: int | None) -> None:
 def test_rows_without_a_context_are_skipped_and_a_file_without_spans_is_refused() -> None:
     assert len(read(document({"data": [*PHOENIX_API["data"], "half"]})).report.skipped) == 1
     assert len(read(document({"spans": [*PHOENIX_API["data"], "half"]})).report.skipped) == 1
-    with pytest.raises(InvalidInput, match="no span that can be recorded"):
+    with pytest.raises(InvalidInput, match="no spans that can be recorded"):
         read(document({"spans": [7]}), "phoenix")
 
 

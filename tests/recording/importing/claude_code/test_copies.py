@@ -217,8 +217,12 @@ def test_the_report_says_how_many_steps_are_copies(project: Project) -> None:
         return import_file(project, lines(*records), by="test").report.notes
 
     assert notes(*FIRST) == []
-    assert notes(*RESUMED) == ["5 steps copied from the session first: shown as copied, and in no total."]
-    assert notes(*RESUMED) == ["5 steps copied from the session first: shown as copied, and in no total."]
+    assert notes(*RESUMED) == [
+        "5 steps copied from the session first. They are shown as copied and not included in totals."
+    ]
+    assert notes(*RESUMED) == [
+        "5 steps copied from the session first. They are shown as copied and not included in totals."
+    ]
     assert notes(*of("mixed", forked(FENCE, "first"), forked(GATE, "resumed"), ROOF)) == [
-        "10 steps copied from 2 other sessions: shown as copied, and in no total."
+        "10 steps copied from 2 other sessions. They are shown as copied and not included in totals."
     ]

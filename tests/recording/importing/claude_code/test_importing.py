@@ -210,11 +210,11 @@ def test_a_truncated_line_is_reported_and_the_rest_is_read() -> None:
     assert result.report.lines == 6
     assert result.report.became == {"message": 2}
     assert result.report.skipped == [
-        LineSkipped(line=3, reason="It has no `type`, so it is not a line of Claude Code."),
-        LineSkipped(line=4, reason="It has no `type`, so it is not a line of Claude Code."),
+        LineSkipped(line=3, reason="It has no `type`, so it is not a Claude Code line."),
+        LineSkipped(line=4, reason="It has no `type`, so it is not a Claude Code line."),
         LineSkipped(line=5, reason="It is JSON but not an object."),
         LineSkipped(
-            line=7, reason="It is cut off or not JSON: Unterminated string starting at character 10."
+            line=7, reason="It is truncated or not JSON: Unterminated string starting at character 10."
         ),
     ]
 
@@ -225,7 +225,7 @@ def test_a_truncated_line_is_reported_and_the_rest_is_read() -> None:
         (b"", "it is empty."),
         (b"\n\n", "it is empty."),
         (b"\nnotes\nmore", "line 2: It is cut off or not JSON"),
-        ('{"type":"user"}'.encode("utf-16"), "line 1: It is not UTF-8 text: byte 1 cannot be read."),
+        ('{"type":"user"}'.encode("utf-16"), "line 1: It is not UTF-8 text: byte 1 is invalid."),
         (b'{"text":"a frame"}', "line 1: It has no `type`"),
     ],
 )

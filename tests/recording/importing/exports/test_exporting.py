@@ -234,7 +234,7 @@ def test_another_session_with_the_same_key_is_refused(project: Project) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda found: found.pop(), "it is cut off: it should end with step 3, but has 2"),
+        (lambda found: found.pop(), "it is truncated: it should end with step 3, but has 2"),
         (lambda found: found.pop(1), "line 2: It is step 2, but step 1 was expected. A line is missing"),
         (lambda found: found[0].update(version=2), "it has version 2 of the format"),
         (lambda found: found[0].update(key="no key"), "line 1: The key 'no key'"),

@@ -50,7 +50,7 @@ def test_records_that_no_agent_wrote_are_left_out_and_counted(exporter: LogExpor
     others = [record("", {"session.id": "talk"}, at=each, body="Started the server.") for each in range(7)]
     answer = exporter.send_logs(*others, PROMPT, scope="django").partial_success
     assert answer.rejected_log_records == 7
-    assert answer.error_message.startswith("7 log records left out: only events of Claude Code")
+    assert answer.error_message.startswith("7 log records left out: only Claude Code and GenAI events")
     assert names() == ["claude_code.user_prompt"]
     found = exporter.send_logs_as_json(record("app.started"))
     assert found["partialSuccess"]["rejectedLogRecords"] == "1"
@@ -61,8 +61,8 @@ def test_records_that_cannot_be_placed_are_rejected_with_the_reason(exporter: Lo
     answer = exporter.send_logs(lost, record("app.started"), PROMPT, scope="app").partial_success
     assert answer.rejected_log_records == 2
     assert answer.error_message == (
-        "The log record 1, “gen_ai.user.message”: It names neither a session nor a trace. "
-        "1 log record left out: only events of Claude Code and of the GenAI conventions are stored."
+        "The log record 1, “gen_ai.user.message”: It does not name a session or a trace. "
+        "1 log record left out: only Claude Code and GenAI events are stored."
     )
     many = exporter.send_logs(*[lost] * 7).partial_success
     assert many.error_message.endswith("And 2 more.")
@@ -71,7 +71,7 @@ def test_records_that_cannot_be_placed_are_rejected_with_the_reason(exporter: Lo
 @pytest.mark.parametrize(
     ("body", "content_type", "status", "says"),
     [
-        (b"\xff\xff", PROTOBUF, 400, "not an ExportLogsServiceRequest"),
+        (b"\xff\xff", PROTOBUF, 400, "not a protobuf ExportLogsServiceRequest"),
         (b"{", JSON, 400, "not JSON"),
         (b'{"resourceLogs": 7}', JSON, 400, "resourceLogs"),
         (b"{}", "text/plain", 415, "application/json"),

@@ -109,8 +109,8 @@ def test_an_event_is_known_by_its_name_its_body_or_its_attribute(
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"trace_id": b"\x01"}, "Its trace id must be 16 bytes."),
-        ({"trace_id": b"\x01" * 16, "span_id": b"\x01"}, "Its span id must be 8 bytes."),
+        ({"trace_id": b"\x01"}, "Its trace ID must be 16 bytes."),
+        ({"trace_id": b"\x01" * 16, "span_id": b"\x01"}, "Its span ID must be 8 bytes."),
         ({"time_unix_nano": 2**64 - 1}, "Its time must be before the year 2262."),
     ],
 )
@@ -121,7 +121,7 @@ def test_a_record_with_invalid_ids_or_times_is_refused(change: dict[str, Any], s
 
 
 def test_a_record_without_a_session_belongs_to_its_trace_or_is_refused() -> None:
-    assert reason(record(EVENT)) == "It names neither a session nor a trace."
+    assert reason(record(EVENT)) == "It does not name a session or a trace."
     placed = span(record(EVENT, trace=7))
     assert (placed.trace, placed.parent) == (f"{7:032x}", None)
     zeros = record(EVENT, {"gen_ai.conversation.id": "talk"})
@@ -235,7 +235,7 @@ def test_a_file_can_have_both_spans_and_logs() -> None:
         ("tool_call", "tool", "Bash"),
         ("event", None, "claude_code.api_error"),
     ]
-    with pytest.raises(InvalidInput, match="no log record of an agent"):
+    with pytest.raises(InvalidInput, match="no log records from an agent"):
         read("otlp_json", logs_as_json(logs(record("app.started"))))
 
 

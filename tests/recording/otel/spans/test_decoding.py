@@ -112,10 +112,10 @@ def test_both_encodings_give_the_same_span() -> None:
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"trace_id": b""}, "Its trace id must be 16 bytes, not all 0."),
-        ({"trace_id": bytes(16)}, "Its trace id must be 16 bytes, not all 0."),
-        ({"span_id": b"\x01"}, "Its span id must be 8 bytes, not all 0."),
-        ({"parent_span_id": b"\x01"}, "Its parent's span id must be 8 bytes."),
+        ({"trace_id": b""}, "Its trace ID must be 16 bytes, not all zero."),
+        ({"trace_id": bytes(16)}, "Its trace ID must be 16 bytes, not all zero."),
+        ({"span_id": b"\x01"}, "Its span ID must be 8 bytes, not all zero."),
+        ({"parent_span_id": b"\x01"}, "Its parent's span ID must be 8 bytes."),
         ({"end_time_unix_nano": 2**63}, "Its times must be before the year 2262."),
     ],
 )

@@ -87,7 +87,7 @@ def test_spans_that_cannot_be_recorded_are_counted_and_the_rest_is_recorded(
     bad = Span(trace_id=TRACE, span_id=b"\x01", name="bad")
     answer = exporter.send(bad, plain())
     assert answer.partial_success.rejected_spans == 1
-    assert answer.partial_success.error_message.startswith("The span “bad”: Its span id must be 8 bytes")
+    assert answer.partial_success.error_message.startswith("The span “bad”: Its span ID must be 8 bytes")
     response = exporter.send_json(*[bad] * 7)
     assert response["partialSuccess"]["rejectedSpans"] == "7"
     assert response["partialSuccess"]["errorMessage"].endswith("And 2 more.")
@@ -97,7 +97,7 @@ def test_spans_that_cannot_be_recorded_are_counted_and_the_rest_is_recorded(
 @pytest.mark.parametrize(
     ("body", "content_type", "packed", "status", "says"),
     [
-        (b"\xff\xff", PROTOBUF, "", 400, "not an ExportTraceServiceRequest"),
+        (b"\xff\xff", PROTOBUF, "", 400, "not a protobuf ExportTraceServiceRequest"),
         (b"{", JSON, "", 400, "not JSON"),
         (b"[]", JSON, "", 400, "resourceSpans"),
         (b"{}", "text/plain", "", 415, "application/json"),
@@ -108,7 +108,7 @@ def test_spans_that_cannot_be_recorded_are_counted_and_the_rest_is_recorded(
             JSON,
             "gzip",
             400,
-            "cut off",
+            "truncated",
         ),
         (gzip.compress(b" " * (65 * 1024 * 1024)), JSON, "gzip", 413, "at most 67,108,864 bytes"),
     ],

@@ -205,7 +205,7 @@ def test_a_changed_repeated_span_is_recorded_separately(exporter: Exporter, proj
     exporter.send(made(1, 11, input__value="second"), made(1, 11, input__value="first"))
     exporter.send(made(1, 11, input__value="second"))
     names = [each.name for each in Action.objects.order_by("sequence")]
-    assert names == ["span 11", "span 11 (sent again with other content)"]
+    assert names == ["span 11", "span 11 (sent again with different content)"]
     stored: Any = Action.objects.order_by("sequence").last()
     assert b"second" in bytes(stored.source.data)
 

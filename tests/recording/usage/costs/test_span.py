@@ -36,7 +36,7 @@ def test_the_default_period_is_thirty_days_until_today(
             "1026-01-01",
             "",
             "since",
-            f"the maximum is {MAX_DAYS:,}. Use {TODAY - timedelta(days=MAX_DAYS - 1)} or a later day",
+            f"the maximum is {MAX_DAYS:,}. Use {TODAY - timedelta(days=MAX_DAYS - 1)} or later",
         ),
     ],
 )

@@ -68,7 +68,7 @@ def test_support_without_a_frame_and_doubt_without_a_reason_are_described_too() 
 @pytest.mark.parametrize(
     ("recorded", "why"),
     [
-        ({"reason": "number"}, "it has a number that is in no passage, or that differs in the passage"),
+        ({"reason": "number"}, "it has a number that is in no passage or differs in the passage"),
         ({"reason": "no_support", "missing": ["moon"]}, "no passage says this"),
         (
             {"reason": "no_support", "missing": []},

@@ -71,9 +71,9 @@ def test_a_base_that_comes_later_is_labelled_as_such(operator: Client, project: 
 def test_an_invalid_pin_is_corrected_with_a_notice(operator: Client, project: Project) -> None:
     recorded(project, example_actions())
     for pin, message in (
-        ("99", "There is no step 99 to pin: this session has 5 steps. The nearest is pinned, step 5."),
-        ("0", "The nearest is pinned, step 1."),
-        ("9" * 40, "The nearest is pinned, step 5."),
+        ("99", "There is no step 99 to pin: this session has 5 steps. The nearest step is pinned: 5."),
+        ("0", "The nearest step is pinned: 1."),
+        ("9" * 40, "The nearest step is pinned: 5."),
         ("-3", "“-3” is not a step number, so no step is pinned"),
         ("%00", "is not a step number, so no step is pinned"),
         ("²", "is not a step number, so no step is pinned"),

@@ -20,7 +20,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 pytestmark = pytest.mark.django_db
 NOON: Final = datetime(2026, 11, 20, 12, tzinfo=UTC)
 USED: Final = Usage(input_tokens=1_000, output_tokens=100)
-UNLISTED: Final = "the price list does not have this model"
+UNLISTED: Final = "the price list does not include this model"
 
 
 def call(model: str | None, cost: str | None = None, **more: object) -> ActionDraft:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 RECORDED = "recorded"
 OFF = "off"
-_UNDONE: Final = "Compression undone. Every turn has its earlier importance again."
+_UNDONE: Final = "Compression undone. Every step has its earlier importance again."
 
 
 @click.command(cls=OneEach)
@@ -64,7 +64,7 @@ def proposals(*, target: str, accept: tuple[str, ...], decline: tuple[str, ...])
 @click.command(cls=OneEach)
 @click.argument("target", metavar="[ID]", required=False)
 @click.option("--preview", is_flag=True, help="Show the effect and exit.")
-@click.option("--undo", is_flag=True, help="Restore the earlier importance of every turn.")
+@click.option("--undo", is_flag=True, help="Restore the earlier importance of every step.")
 @click.option(
     "--older-than",
     type=click.IntRange(1),
@@ -112,12 +112,12 @@ def compress(
     "--collection",
     metavar="NAME",
     default="",
-    help="The collection to store it in (default: that of the session).",
+    help="The collection to store it in (default: the session's collection).",
 )
 @click.option(
     "--use-model",
     metavar="MODEL",
-    help="The model that writes it; without one, the most important turns are quoted.",
+    help="The model that writes the summary; without one, the most important steps are quoted.",
 )
 @options.as_json
 def summarise(*, target: str, collection: str, use_model: str | None) -> None:

@@ -134,7 +134,7 @@ def _step(step: types.SideStep | None) -> str:
 @click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @click.option(
-    "--by", type=click.Choice(GROUPS), default="kind", help="What each row stands for (default kind)."
+    "--by", type=click.Choice(GROUPS), default="kind", help="What each row represents (default: kind)."
 )
 @click.option(
     "--filter", "filter_", metavar="F", help="Only these steps, in the syntax of the timeline's filter."

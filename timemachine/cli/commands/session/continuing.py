@@ -45,23 +45,23 @@ if TYPE_CHECKING:
     "--repeatable",
     "repeatable_tools",
     metavar="TOOL",
-    help="A tool that only reads and always gives the same result: one can be used again",
+    help="A tool that only reads and always gives the same result, so a recorded result can be used again",
 )
 @options.several(
     "--result", "results", metavar="TOOL=TEXT", help="The result of a call that was not recorded"
 )
-@options.several("--result-file", "files", metavar="TOOL=FILE", help="The same, read from a file")
+@options.several("--result-file", "files", metavar="TOOL=FILE", help="Like --result, but read from a file")
 @options.several("--empty-result", "empty", metavar="TOOL", help="The call had an empty result")
 @click.option(
     "--user-messages",
     type=click.Choice(["agreed", "recorded", "none"]),
-    help="Send what the user wrote next after an answer that agrees with the recorded one (default), after any at the same place, or "
-    "never.",
+    help="Send the user's next recorded message after an answer that agrees with the recorded one (default), after any answer in the same place, "
+    "or never.",
 )
 @click.option(
-    "--message", metavar="TEXT", help="The next message of the user, for a continuation that waits for one."
+    "--message", metavar="TEXT", help="The user's next message, for a continuation that is waiting for one."
 )
-@click.option("--recorded-message", is_flag=True, help="The same: send the recorded one.")
+@click.option("--recorded-message", is_flag=True, help="Like --message, but send the recorded message.")
 @click.option("--reason", metavar="TEXT", help="Why; stored with the replay.")
 @options.as_json
 def continue_(
@@ -92,7 +92,7 @@ def continue_(
     for each in given:
         if not each["result"]:
             raise click.UsageError(
-                f"The result of {each['tool']} is empty. If that is right, write: --empty-result {each['tool']}"
+                f"The result of {each['tool']} is empty. If that is correct, use: --empty-result {each['tool']}"
             )
     given += [{"tool": tool, "result": ""} for tool in empty]
     limits: dict[str, Any] = {"max_calls": max_calls, "spend_limit_usd": spend_limit_usd}
@@ -125,7 +125,7 @@ def _gone_on(
         with suppress(Refused):
             session = client.sessions.get(id_)
             raise click.UsageError(
-                f"{session['key']} is a session. Give --from N, the model call to go on from, and --use-model M."
+                f"{session['key']} is a session. Give --from N, the model call to continue from, and --use-model M."
             ) from why
         raise
 

@@ -67,7 +67,7 @@ def _preview_session(client: Client, session: str, steps: tuple[int, ...]) -> No
     what = counted(seen["turns"], "step")
     if not steps:
         what = f"{counted(seen['sessions'], 'session')} with {what}"
-    held = "; under legal hold, so it stays" if seen["held"] else ""
+    held = "; not deleted, because it is under legal hold" if seen["held"] else ""
     show(seen, [f"{what} of {session}{held}." if steps else f"{what}{held}."])
 
 
@@ -279,10 +279,10 @@ def _erasure_lines(found: types.ErasureOut) -> Iterator[str]:
         ]
     )
     if found.get("first"):
-        yield "First matches, as they would read:"
+        yield "First matches, as they would appear:"
         yield from facts([(_place(each), shortened(each["text"], LONGEST)) for each in found["first"]])
     if effect["collections"]:
-        yield f"Not changed: the collections {', '.join(effect['collections'])}, which contain passages of it."
+        yield f"Not changed: the collections {', '.join(effect['collections'])}, which contain passages from it."
     yield from may_quote(effect)
     if effect["kept_by_others"]:
         yield f"{effect['kept_by_others']:,} of the texts stay because other records also use them."

@@ -78,7 +78,10 @@ def import_(*, files: tuple[str, ...], format_name: str | None) -> None:
 @click.command(cls=OneEach)
 @click.argument("target", metavar="ID")
 @click.option(
-    "--format", "format_name", metavar="F", help="The format (default: ours, which keeps everything)."
+    "--format",
+    "format_name",
+    metavar="F",
+    help="The format (default: Time Machine's own, which keeps everything).",
 )
 @click.option(
     "-o",
@@ -116,19 +119,21 @@ def export(*, target: str, format_name: str | None, output: Path | None) -> None
 @click.command(cls=OneEach)
 @click.argument("target", metavar="ID")
 @options.several(
-    "--significance", metavar="S", help="Only turns of this significance: decision, solution, breakthrough …"
+    "--significance",
+    metavar="S",
+    help="Only steps with this significance: decision, solution, breakthrough …",
 )
 @options.several(
-    "--role", metavar="R", help="Only turns of this role: user, agent (or assistant), system, tool"
+    "--role", metavar="R", help="Only steps with this role: user, agent (or assistant), system, tool"
 )
 @options.several("--kind", metavar="K", help="Only steps of this kind: message, ask, tool_call …")
-@options.several("--tag", metavar="T", help="Only turns with this tag")
+@options.several("--tag", metavar="T", help="Only steps with this tag")
 @options.min_importance
 @click.option(
     "--budget",
     type=click.IntRange(1),
     metavar="N",
-    help="Only the most important turns that fit into N tokens.",
+    help="Only the most important steps that fit in N tokens.",
 )
 @click.option(
     "--as",
@@ -136,7 +141,7 @@ def export(*, target: str, format_name: str | None, output: Path | None) -> None
     type=click.Choice(["text", "messages"]),
     default="text",
     show_default=True,
-    help="As text for a prompt, or as chat messages.",
+    help="Output as text for a prompt or as chat messages.",
 )
 @options.as_json
 def transcript(*, target: str, form: str, **filters: Any) -> None:

@@ -60,7 +60,7 @@ def release(*, target: str, sessions: tuple[str, ...], reason: str) -> None:
         on = [each for each in client.deletions.holds(target) if _covers(client, each["id"], target)]
         if len(on) != 1:
             raise Failure(
-                f"{target} is under {'no hold' if not on else f'{len(on)} holds'}. Use the id of a hold from `session holds`."
+                f"{target} is under {'no hold' if not on else f'{len(on)} holds'}. Use the ID of a hold from `session holds`."
             )
         target, sessions = on[0]["id"], (target,)
     found = client.deletions.release(target, reason=reason, sessions=sessions)

@@ -59,7 +59,9 @@ _PATIENCE = 20.0  # seconds in the queue before the hint at the worker
 
 @click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
-@click.option("--audit", is_flag=True, help="Use the frozen context; without it, retrieval runs again.")
+@click.option(
+    "--audit", is_flag=True, help="Use the frozen context; without this option, retrieval runs again."
+)
 @click.option("--reason", metavar="TEXT", help="Why; stored with the replay.")
 @click.option(
     "--use-model",
@@ -210,7 +212,7 @@ def _open(address: str) -> None:
 @click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @click.argument("sequence", metavar="STEP", type=int)
-@click.option("--question", metavar="Q", help="Another question or query.")
+@click.option("--question", metavar="Q", help="Use another question or query.")
 @click.option(
     "--frames",
     metavar="NAMES",
@@ -220,7 +222,7 @@ def _open(address: str) -> None:
 @options.call_options
 @options.top_k
 @options.mode
-@click.option("--adaptive/--not-adaptive", default=None, help="With or without the adaptive cut-off.")
+@click.option("--adaptive/--not-adaptive", default=None, help="Use or do not use the adaptive cut-off.")
 @options.retrieval_options
 @click.option("--reason", metavar="TEXT", help="Why; stored with the trial.")
 @options.diff

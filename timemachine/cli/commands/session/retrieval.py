@@ -28,7 +28,7 @@ _HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "
 @click.option(
     "--text",
     metavar="SENTENCE",
-    help="A sentence of the frame; without an exact match, the most similar frames.",
+    help="A sentence of the frame; without an exact match, the most similar frames are shown.",
 )
 @options.as_json
 def where(*, session: str, frame: int | None, text: str | None) -> None:
@@ -106,7 +106,7 @@ def _place(place: types.FrameRankInMode) -> str:
     "embedding_models",
     multiple=True,
     metavar="M",
-    help="An embedding model to try; repeat for several (default: that of the collection).",
+    help="An embedding model to try; repeat for several (default: the collection's model).",
 )
 @options.as_of
 @options.as_json

@@ -36,15 +36,15 @@ def session() -> None:
 
 @session.command()
 @click.argument("collection")
-@click.option("--name", required=True, metavar="N", help="Name for people.")
+@click.option("--name", required=True, metavar="N", help="Display name.")
 @click.option("--agent", metavar="A", help="Name of the agent.")
-@click.option("--key", metavar="K", help="Your own id, unique in the project.")
+@click.option("--key", metavar="K", help="Your own ID, unique in the project.")
 @options.as_json
 def start(*, collection: str, name: str, agent: str | None, key: str | None) -> None:
     """Start a session that records what `put`, `find` and `ask` do in a collection."""
     begun = connected().sessions.start(collection=collection, name=name, agent=agent, key=key)
     lines = [
-        f"Session {begun['key']} is open. It records every put, find and ask of this command in {one_line(collection)}.",
+        f"Session {begun['key']} is open. Every put, find and ask in {one_line(collection)} from this command line is recorded in it.",
         *facts([("id", begun["id"]), ("page", begun["url"])]),
         f"End it with: timemachine session end {begun['key']}",
     ]
@@ -78,9 +78,11 @@ def status() -> None:
 @click.option("--steps-since", metavar="DATE", help="Only sessions with a step on or after this day (UTC).")
 @click.option("--steps-until", metavar="DATE", help="Only sessions with a step on or before this day (UTC).")
 @click.option("--held", flag_value="yes", help="Only sessions under legal hold.")
-@click.option("--no-branches", "branch", flag_value="no", help="No sessions that branched from another one.")
 @click.option(
-    "--unknown-cost", "cost", flag_value="unknown", help="Only sessions with calls of unknown price."
+    "--no-branches", "branch", flag_value="no", help="Leave out sessions that branched from another one."
+)
+@click.option(
+    "--unknown-cost", "cost", flag_value="unknown", help="Only sessions with calls whose price is unknown."
 )
 @options.as_json
 def list_(*, limit: int, after: str | None, **filters: Any) -> None:

@@ -166,7 +166,7 @@ class Playback:
         request, _ = asked.against(nearest)
         why = first_difference(nearest.request, request) or "nothing"
         message = (
-            f"No recorded request is equal to this one. The nearest is that of step {nearest.call.sequence}. "
+            f"No recorded request equals this one. The closest is that of step {nearest.call.sequence}. "
             f"First difference (recorded and sent): {why}."
         )
         texts = _excerpts(nearest.request, request)
@@ -247,8 +247,8 @@ def _used_up(api: Api, equal: Sequence[_Entry]) -> Reply:
     steps = ", ".join(f"{entry.call.sequence}" for entry in equal)
     were = "answer to this request was" if len(equal) == 1 else f"{len(equal):,} answers to this request were"
     message = (
-        f"The recorded {were} used already (step {steps}), and each is used once. "
-        "Start the playback with --start-over (in pytest: start_over=True) to begin again with the first."
+        f"The recorded {were} already used (step {steps}), and each is used only once. "
+        "To begin again with the first, start the playback with --start-over (in pytest: start_over=True)."
     )
     return _refused(api, CONFLICT, message, code="used_up", steps=[entry.call.sequence for entry in equal])
 
@@ -258,7 +258,7 @@ def _played(api: Api, call: PlayedCall, asked: Mapping[str, Any]) -> Reply:
         message = f"This call failed when it was recorded (step {call.sequence}): {call.failed}"
         return _refused(api, FAILED, message, code="recorded_failure", step=call.sequence)
     if call.answer is None:
-        message = f"Step {call.sequence} has this request, but its answer was not recorded in a known form."
+        message = f"Step {call.sequence} has this request, but its answer was not recorded in a known format."
         return _refused(api, CONFLICT, message, code="answer_not_recorded", step=call.sequence)
     body = api.body_of(call.answer, call.output)
     stream = api.stream(body, dict(asked)) if asked.get("stream") is True else None

@@ -9,10 +9,10 @@ from timemachine.client.proxy.pure.headers import Caller
 
 Outcome = Literal["complete", "client_disconnected", "provider_failed", "proxy_stopped", "interrupted"]
 FAILURES: Final[dict[str, str]] = {
-    "client_disconnected": "The program closed the connection before the end of the answer.",
-    "provider_failed": "The provider closed the connection before the end of the answer.",
-    "proxy_stopped": "The proxy was stopped before the end of the answer.",
-    "interrupted": "The proxy was killed before the end of the answer. What had arrived of it is not recorded.",
+    "client_disconnected": "The program closed the connection before the answer was complete.",
+    "provider_failed": "The provider closed the connection before the answer was complete.",
+    "proxy_stopped": "The proxy was stopped before the answer was complete.",
+    "interrupted": "The proxy was killed before the answer was complete. The part that had arrived was not recorded.",
 }
 
 

@@ -86,7 +86,7 @@ def authenticate_key(text: str) -> ApiKey:
     key = valid_key(text)
     if key is None:
         raise NotSignedIn(
-            "This API key is unknown, revoked or expired. Make a new one under Settings, "
+            "This API key is unknown, revoked or expired. Create a new one under Settings "
             "or with `timemachine key create`.",
             code="key_not_valid",
         )
@@ -148,6 +148,6 @@ def _check_scopes(scopes: Sequence[str]) -> None:
 
 def _check_end(expires_at: datetime | None) -> None:
     if expires_at is not None and expires_at.tzinfo is None:
-        raise InvalidInput("The expiry time has no offset; end it with Z for UTC.", code="not_a_time")
+        raise InvalidInput("The expiry time has no UTC offset; end it with Z for UTC.", code="not_a_time")
     if expires_at is not None and expires_at <= now():
         raise InvalidInput("The expiry time is in the past; choose a later one.", code="already_past")

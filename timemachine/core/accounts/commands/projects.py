@@ -88,7 +88,7 @@ def make_reset_link(member: Membership, *, by: User) -> str:
     if elsewhere.exists():
         raise NotAllowed(
             f"{member.user} belongs to other projects too, so no single project can reset that password. "
-            f"The operator of this server can: timemachine manage sign_in_link --email {member.user.email}",
+            f"The operator of this server can, with timemachine manage sign_in_link --email {member.user.email}",
             code="member_elsewhere",
         )
     SignInLink.objects.filter(user=member.user, purpose=SignInLink.RESET, used_at=None).delete()

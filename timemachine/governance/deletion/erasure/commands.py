@@ -46,7 +46,7 @@ from timemachine.text.redaction.pure.profile import Profile
 
 MOST_IN_A_REQUEST: Final = 500
 """Most steps of a session that is scanned during a request."""
-WHAT_IS_ERASED: Final = "a text that is erased"
+WHAT_IS_ERASED: Final = "erased text"
 FINDINGS: Final = ("steps", "of_session", "replay_steps", "elsewhere")
 """What a preview counts."""
 TURN_FIELDS: Final = tuple(name for name in OF_ACTION if name != "id")

@@ -65,7 +65,7 @@ def confirm(deletion: models.BulkDeletion, *, reason: str, by: str) -> models.Bu
 
     Raises `InvalidInput` without a reason, `Conflict` if it was confirmed before.
     """
-    checked = required_reason(reason, "why these sessions are deleted")
+    checked = required_reason(reason, "why these sessions are being deleted")
     row = models.BulkDeletion.objects.select_for_update().get(pk=deletion.pk)
     if row.status != models.FOUND:
         raise Conflict(
@@ -130,7 +130,7 @@ def _delete_with_retries(deletion: models.BulkDeletion, each: models.BulkDeletio
     try:
         _delete_one(deletion, each)
     except DatabaseError as why:
-        _set_state(each, models.FAILED, f"The database did not delete it: {str(why).partition(chr(10))[0]}")
+        _set_state(each, models.FAILED, f"The database could not delete it: {str(why).partition(chr(10))[0]}")
 
 
 def _delete_one(deletion: models.BulkDeletion, each: models.BulkDeletionSession) -> None:

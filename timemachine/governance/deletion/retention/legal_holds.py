@@ -74,7 +74,7 @@ def release(hold: Hold, *, reason: str, by: str, sessions: Sequence[Session] = (
     ids = list(open_.order_by("id").values_list("session", flat=True))
     if not ids:
         raise Conflict(
-            "This hold has already been released, or has none of these sessions.", code="hold_released"
+            "This hold was already released or does not cover any of these sessions.", code="hold_released"
         )
     moment = now()
     open_.update(released_at=moment)

@@ -138,8 +138,8 @@ def _checked(days: int | None, agent: str, tag: str, reason: str) -> str:
     _check(days, agent, tag)
     if is_early(days) and not checked:
         raise InvalidInput(
-            f"{days} days are fewer than {FLOOR_DAYS}: providers and deployers of high-risk AI systems must keep logs for at least six "
-            "months (EU AI Act, Articles 19 and 26(6)). Give a reason for deleting these earlier.",
+            f"{days} days is less than {FLOOR_DAYS} days: providers and deployers of high-risk AI systems must keep logs for at least six "
+            "months (EU AI Act, Articles 19 and 26(6)). Give a reason for deleting these sessions earlier.",
             code="reason_missing",
             field="reason",
         )

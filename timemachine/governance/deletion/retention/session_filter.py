@@ -63,7 +63,7 @@ class SessionSelection(Strict):
             )
         if any(isinstance(value, str) and len(value) > LONGEST for value in self.given.values()):
             raise InvalidInput(
-                f"A filter must have at most {LONGEST:,} characters.", code="invalid_field", field="filter"
+                f"A filter can have at most {LONGEST:,} characters.", code="invalid_field", field="filter"
             )
         if self.min_cost is not None and not self.min_cost > 0:
             raise InvalidInput(

@@ -140,8 +140,8 @@ def _set_scope(link: ShareLink, target: Shareable, through: int | None) -> None:
         link.target_type, link.comparison = COMPARISON, target
         if not progress_of([target])[target.id].all_finished:
             raise Conflict(
-                "This comparison is still running, and a link shows the answers that exist when it is created. "
-                "Share it when it has finished, or cancel the rest of it.",
+                "This comparison is still running, and a link shows only the answers that exist when it is "
+                "created. Share it when it has finished, or cancel what is left.",
                 code="comparison_running",
             )
 
@@ -172,8 +172,8 @@ def _insert(link: ShareLink) -> None:
         if "tm_share_link_pkey" not in str(why):
             raise
         raise Conflict(
-            "This form was already sent and its link exists. Its URL was shown once and cannot be shown again. "
-            "If you did not keep it, revoke the link under Shares and create another.",
+            "This form was already submitted and its link exists. Its URL was shown once and cannot be shown again. "
+            "If you did not keep it, revoke the link under Sharing and create another.",
             code="link_exists",
         ) from why
 

@@ -111,7 +111,7 @@ def first_break(lines: Iterable[tuple[Line, str]]) -> LogBreak | None:
         if line.sequence != number:
             return LogBreak.model_construct(sequence=number, why="the line is missing")
         if line.previous_sha256 != before:
-            return LogBreak.model_construct(sequence=number, why="it does not follow the line before it")
+            return LogBreak.model_construct(sequence=number, why="it does not follow the previous line")
         if sha256_of(line) != stored:
             return LogBreak.model_construct(sequence=number, why="it was changed")
         before = stored

@@ -111,7 +111,7 @@ def check(terms: Terms, now: datetime, policy: Policy = OPEN) -> None:
             "passphrase", "The passphrase contains an invalid character (a lone surrogate). Remove it."
         )
     if len(terms.label) > LONGEST_LABEL:
-        raise _invalid("label", f"A label has at most {LONGEST_LABEL} characters; shorten it.")
+        raise _invalid("label", f"A label can have at most {LONGEST_LABEL} characters; shorten it.")
 
 
 def end_of(terms: Terms, now: datetime, policy: Policy = OPEN) -> datetime:

@@ -43,7 +43,7 @@ def text_blocks(content: Any, where: str) -> list[JsonObject]:
     if content is None or isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     if not isinstance(content, list):
-        raise RequestError(f"`{where}` is neither a text nor a list.")
+        raise RequestError(f"`{where}` is neither text nor a list.")
     for number, block in enumerate(content):
         if not isinstance(block, dict):
             raise RequestError(f"`{where}[{number}]` is not a JSON object.")
@@ -184,7 +184,7 @@ def _write_content(part: Text | Refusal | Media | Other, notes: Notes) -> JsonOb
 
 def _write_text(part: Text | Refusal, notes: Notes) -> JsonObject | None:
     if isinstance(part, Refusal):
-        notes.note("A refusal is sent as text.")
+        notes.note("Refusals are sent as text.")
     own = notes.own(part.extra)
     return {"type": "text", "text": part.text, **own} if part.text or own else None
 
@@ -218,7 +218,7 @@ def _write_source(media: Media, notes: Notes) -> JsonObject | None:
 def _write_call(call: ToolCall, notes: Notes) -> JsonObject:
     arguments = call.arguments
     if call.raw is not None:
-        notes.note(f"The arguments of a call are not JSON and are sent as the text `{_INPUT}`.")
+        notes.note(f"Call arguments that are not JSON are sent as text in `{_INPUT}`.")
         arguments = {_INPUT: call.raw}
     return {"type": "tool_use", "id": call.id, "name": call.name, _INPUT: arguments, **notes.own(call.extra)}
 
@@ -226,7 +226,7 @@ def _write_call(call: ToolCall, notes: Notes) -> JsonObject:
 def _write_result(result: ToolResult, notes: Notes) -> JsonObject:
     content = write_blocks(result.parts, notes)
     if result.name is not None:
-        notes.unknown("The name of the tool next to its result")
+        notes.unknown("The tool name next to a result")
     return {
         "type": "tool_result",
         "tool_use_id": result.call_id,

@@ -105,7 +105,9 @@ def read_messages(value: object) -> tuple[Message, ...]:
         where = f"messages[{number}]"
         role = text_at(message, "role")
         if role not in _ROLES:
-            raise RequestError(f"`{where}` has the role {message.get('role')!r}, which Messages do not have.")
+            raise RequestError(
+                f"`{where}` has the role {message.get('role')!r}, which the Messages API does not have."
+            )
         blocks = text_blocks(message.get("content"), f"{where}.content")
         _add(turns, role, blocks, rest(message, "role", "content"))
     return tuple(
@@ -145,7 +147,7 @@ def write(request: Request) -> Written:
     notes = Notes(ANTHROPIC)
     leading = _leading(request.messages)
     if leading:
-        notes.note("An instruction before the first message is sent in the system prompt.")
+        notes.note("Instructions before the first message are sent in the system prompt.")
     instructions = [part for message in request.messages[:leading] for part in _parts_of(message, notes)]
     system = write_blocks([*request.system, *instructions], notes)
     names = {ours: name for name, ours in _NAMES.items()}
@@ -171,9 +173,9 @@ def _leading(messages: Sequence[Message]) -> int:
 
 def _parts_of(message: Message, notes: Notes) -> tuple[Part, ...]:
     if message.name is not None:
-        notes.unknown("The name of a message's author")
+        notes.unknown("A message's author name")
     if message.role == "developer":
-        notes.note("A message of the developer is sent as one of the system.")
+        notes.note("Developer messages are sent as system messages.")
     return message.parts
 
 
@@ -184,7 +186,7 @@ def _write_messages(messages: Sequence[Message], notes: Notes) -> list[JsonObjec
         role = {"tool": "user", "developer": "system"}.get(message.role, message.role)
         blocks = write_blocks(_parts_of(message, notes), notes)
         if _add(turns, role, blocks, notes.own(message.extra)) and before == message.role != "tool":
-            notes.note("Neighbouring messages with the same role are sent as one.")
+            notes.note("Consecutive messages with the same role are sent as one.")
         before = message.role
     return [_write_turn(turn) for turn in turns]
 

@@ -120,10 +120,10 @@ def write_format(form: ResponseFormat | None, notes: Notes) -> JsonObject:
     if form is None or form.kind == "text":
         return {}
     if form.kind == "json":
-        notes.unknown("That the answer is a JSON object, without a schema,")
+        notes.unknown("The requirement that the answer be a JSON object without a schema")
         return {}
     for name in ("name", "description", "strict"):
         if getattr(form, name) is not None:
-            notes.unknown(f"The field `{name}` of the answer's schema")
+            notes.unknown(f"The field `{name}` of the answer schema")
     notes.own(form.extra)
     return {"output_config.format": {"type": "json_schema", "schema": form.schema or {}}}

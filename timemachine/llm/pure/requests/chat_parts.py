@@ -34,7 +34,7 @@ def read_content(content: Any, where: str, provider: str) -> list[Text | Media |
     if content is None or isinstance(content, str):
         return [Text(content)] if content else []
     if not isinstance(content, list):
-        raise RequestError(f"`{where}.content` is neither a text nor a list.")
+        raise RequestError(f"`{where}.content` is neither text nor a list.")
     parts = [_read_part(part, f"{where}.content[{number}]", provider) for number, part in enumerate(content)]
     return [part for part in parts if part not in (Text(""), Refusal(""))]
 
@@ -43,7 +43,7 @@ def _read_part(part: Any, where: str, provider: str) -> Text | Media | Refusal |
     if isinstance(part, str):
         return Text(part)
     if not isinstance(part, dict):
-        raise RequestError(f"`{where}` is neither a text nor a JSON object.")
+        raise RequestError(f"`{where}` is neither text nor a JSON object.")
     kind = part.get("type")
     if kind == "text" and isinstance(part.get("text"), str):
         return Text(part["text"], extra_of(provider, rest(part, "type", "text")))
@@ -101,11 +101,11 @@ def _write_part(part: Part, notes: Notes) -> JsonObject | None:
 
 def _write_media(media: Media, notes: Notes) -> JsonObject | None:
     if media.text is not None:
-        notes.note("A document of plain text is sent as text.")
+        notes.note("Plain-text documents are sent as text.")
         return {"type": "text", "text": media.text}
     own = notes.own(media.extra)
     if media.kind == "audio" and media.data is None:
-        notes.unknown("A recording that is not in the request")
+        notes.unknown("Audio that is not in the request")
         return None
     if media.kind == "audio":
         return {"type": "input_audio", "input_audio": write_audio(media), **own}
@@ -113,7 +113,7 @@ def _write_media(media: Media, notes: Notes) -> JsonObject | None:
         return _write_image(media, own, notes)
     file = {**write_file(media), **object_at(own, "file")}
     if file.pop("file_url", None) is not None:
-        notes.unknown("A document at an address")
+        notes.unknown("A document given by URL")
         return None
     return {"type": "file", "file": file, **rest(own, "file")}
 

@@ -141,7 +141,7 @@ def _message_difference(left: Message, right: Message) -> str:
             return _part_difference(one, other)
     if len(left.parts) != len(right.parts):
         return f"{counted(len(left.parts), 'part')} and {len(right.parts):,}"
-    return "name differs" if left.name != right.name else "a field that only one API knows differs"
+    return "name differs" if left.name != right.name else "a field that only one API supports differs"
 
 
 def _part_difference(left: Part, right: Part) -> str:

@@ -36,7 +36,7 @@ def checked(value: object, what: str = "The request") -> None:
             elif isinstance(each, list):
                 inner += each
             elif isinstance(each, float) and not math.isfinite(each):
-                raise RequestError(f"{what} has a number that is too large for JSON, or is not a number.")
+                raise RequestError(f"{what} contains a number that is too large for JSON or is not a number.")
         if not inner:
             return
         level = inner

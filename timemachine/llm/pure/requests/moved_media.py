@@ -40,7 +40,7 @@ def _moved(result: ToolResult, notes: Notes) -> Iterator[Part]:
     if media:
         yield Text(f"From the result of {result.name or 'the call'} {result.call_id}".rstrip() + ":")
     for part in media:
-        notes.note(f"{_WORDS[part.kind]} in the result of a tool is sent in a message of the user after it.")
+        notes.note(f"{_WORDS[part.kind]} in a tool result is sent in a user message after it.")
         yield part
 
 

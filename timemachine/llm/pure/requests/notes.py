@@ -41,16 +41,16 @@ class Notes:
 
     def unknown(self, what: str) -> None:
         """Note something that this API has no place for."""
-        self.note(f"{what} is not sent: {label(self.provider)} has no place for it.")
+        self.note(f"{what} is not sent: {label(self.provider)} has no equivalent.")
 
     def part(self, part: Part) -> None:
-        """Note a part that has no place in a message like this, or that only another API accepts."""
+        """Note a part that has no place in this type of message, or that only another API accepts."""
         if isinstance(part, Thinking):
             self.foreign("The reasoning", part.provider)
         elif isinstance(part, Other):
             self.foreign(f"A part of the type `{part.value.get('type')}`", part.provider)
         else:
-            self.unknown(f"A part of the kind `{type(part).__name__}` in a message like this")
+            self.unknown(f"A part of the kind `{type(part).__name__}` in this type of message")
 
     def note(self, sentence: str) -> None:
         """Note a sentence of our own."""

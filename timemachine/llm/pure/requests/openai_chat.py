@@ -166,7 +166,7 @@ def _read_message(message: JsonObject, where: str, provider: str) -> Message:
     role = text_at(message, "role")
     if role not in _ROLES:
         raise RequestError(
-            f"`{where}` has the role {message.get('role')!r}, which chat completions do not have."
+            f"`{where}` has the role {message.get('role')!r}, which chat completions does not have."
         )
     if role in {"tool", "function"}:
         return _read_result(message, where, provider)
@@ -239,7 +239,7 @@ def _read_call(call: JsonObject, where: str, provider: str) -> ToolCall:
 def _write_message(message: Message, notes: Notes) -> list[JsonObject]:
     if message.role == "tool":
         if write_content([part for part in message.parts if not isinstance(part, ToolResult)], notes):
-            notes.unknown("A part next to the result of a tool")
+            notes.unknown("A part next to a tool result")
         return [_write_result(part, notes) for part in message.results]
     own = notes.own(message.extra)
     if message.role == "assistant":
@@ -254,7 +254,7 @@ def _named(name: str | None) -> JsonObject:
 
 def _write_result(result: ToolResult, notes: Notes) -> JsonObject:
     if result.is_error:
-        notes.unknown("That a result is an error")
+        notes.unknown("The flag that a result is an error")
     content = write_content(result.parts, notes) or ""
     if not result.call_id and result.name:
         return {"role": "function", "content": content, "name": result.name, **notes.own(result.extra)}

@@ -43,8 +43,8 @@ def _in_any_order(request: Request) -> Iterator[str]:
 
 
 def _without_results(calls: dict[str, str]) -> Iterator[str]:
-    return (f"The call of `{name}` ({call or 'without id'}) has no result." for call, name in calls.items())
+    return (f"The call to `{name}` ({call or 'without ID'}) has no result." for call, name in calls.items())
 
 
 def _without_a_call(call_id: str) -> str:
-    return f"A result ({call_id or 'without id'}) does not follow its call."
+    return f"A result ({call_id or 'without ID'}) does not follow its call."

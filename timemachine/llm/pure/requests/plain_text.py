@@ -31,10 +31,10 @@ def read(prompt: object) -> Request:
     """Read a prompt: one message of the user.
 
     Raises:
-        RequestError: It is not a text.
+        RequestError: It is not text.
     """
     if not isinstance(prompt, str):
-        raise RequestError("The prompt is not a text.")
+        raise RequestError("The prompt is not text.")
     return Request(messages=(Message(role="user", parts=(Text(prompt),)),) if prompt else ())
 
 
@@ -77,11 +77,11 @@ def _lines(parts: tuple[Part, ...]) -> Iterator[str]:
         elif isinstance(part, Thinking):
             yield f"[thinking] {part.text}" if part.text else "[thinking, not readable]"
         elif isinstance(part, ToolCall):
-            yield f"[call {part.id or 'without id'}] {part.name} {_arguments(part)}"
+            yield f"[call {part.id or 'without ID'}] {part.name} {_arguments(part)}"
         elif isinstance(part, ToolResult):
             error = ", an error" if part.is_error else ""
             yield "\n".join(
-                [f"[result of {part.call_id or 'a call without id'}{error}]", *_lines(part.parts)]
+                [f"[result of {part.call_id or 'a call without ID'}{error}]", *_lines(part.parts)]
             )
         else:
             yield _named(part)

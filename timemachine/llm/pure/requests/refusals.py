@@ -89,13 +89,13 @@ def _temperature(request: Request, provider: str) -> Iterator[str]:
     temperature, most = request.parameters.temperature, _TEMPERATURES.get(provider)
     if temperature is not None and (temperature < 0 or (most is not None and temperature > most)):
         limit = "at least 0" if most is None else f"between 0 and {most:g}"
-        yield f"The temperature is {temperature:g}, but has to be {limit}."
+        yield f"The temperature is {temperature:g} but must be {limit}."
 
 
 def _top_p(request: Request, provider: str) -> Iterator[str]:
     top_p = request.parameters.top_p
     if provider in _NAMES and top_p is not None and not 0 <= top_p <= 1:
-        yield f"`top_p` is {top_p:g}, but has to be between 0 and 1."
+        yield f"`top_p` is {top_p:g} but must be between 0 and 1."
 
 
 def _names(request: Request, provider: str) -> Iterator[str]:
@@ -105,8 +105,8 @@ def _names(request: Request, provider: str) -> Iterator[str]:
         if pattern and not pattern.fullmatch(name):
             most = pattern.pattern.rpartition(",")[2].removesuffix("}")
             yield (
-                f"The tool `{name}` has a name that is not accepted: names have 1 to {most} letters of the English"
-                " alphabet, digits, underscores and hyphens."
+                f"The tool `{name}` has an invalid name: names have 1 to {most} English letters, digits, underscores and"
+                " hyphens."
             )
 
 
@@ -115,47 +115,47 @@ def _chosen_tool(request: Request, provider: str) -> Iterator[str]:  # noqa: ARG
     if choice is None or choice.kind in ("auto", "none"):
         return
     if not request.tools:
-        yield "The model has to call a tool, but the request has none."
+        yield "The request requires a tool call but has no tools."
         return
     names = {tool.name for tool in request.tools if isinstance(tool, Tool)}
     all_known = all(isinstance(tool, Tool) for tool in request.tools)
     if choice.kind == "tool" and all_known and choice.name not in names:
-        yield f"The model has to call the tool `{choice.name}`, which the request does not have."
+        yield f"The request requires a call to the tool `{choice.name}`, which it does not define."
 
 
 def _stored_elsewhere(request: Request, provider: str) -> Iterator[str]:  # noqa: ARG001
     for name in _stored(request):
-        yield f"The request continues what OpenAI stored (`{name}`), which only its Responses API can read."
+        yield f"The request continues a conversation stored at OpenAI (`{name}`), which only the Responses API can read."
 
 
 def _of_openai(request: Request, provider: str) -> Iterator[str]:
     if provider != OPENAI:
         return
     if len(request.tools) > _MOST_TOOLS:
-        yield f"The request has {len(request.tools):,} tools; {_MOST_TOOLS} are the most."
+        yield f"The request has {len(request.tools):,} tools; the maximum is {_MOST_TOOLS}."
     for name in ("frequency_penalty", "presence_penalty"):
         penalty = getattr(request.parameters, name)
         if penalty is not None and abs(penalty) > _LARGEST_PENALTY:
-            yield f"`{name}` is {penalty:g}, but has to be between -2 and 2."
+            yield f"`{name}` is {penalty:g} but must be between -2 and 2."
     if request.messages and request.messages[-1].role == "assistant":
-        yield "The request ends with the beginning of an answer, which OpenAI's models do not continue."
+        yield "The request ends with the beginning of an answer, which OpenAI models cannot continue."
 
 
 def _of_chat(request: Request, provider: str) -> Iterator[str]:
     stops = len(request.parameters.stop)
     if provider == OPENAI and stops > _MOST_STOPS:
-        yield f"The request has {stops} stop sequences; {_MOST_STOPS} are the most."
+        yield f"The request has {stops} stop sequences; the maximum is {_MOST_STOPS}."
 
 
 def _format(request: Request, provider: str) -> Iterator[str]:  # noqa: ARG001
     if request.response_format is not None and request.response_format.kind == "json":
-        yield "The answer has to be a JSON object, which Anthropic's API guarantees only with a schema."
+        yield "The answer must be a JSON object, which Anthropic's API guarantees only with a schema."
 
 
 def _schemas(request: Request, provider: str) -> Iterator[str]:  # noqa: ARG001
     for tool in request.tools:
         if isinstance(tool, Tool) and tool.schema and tool.schema.get("type") != "object":
-            yield f"The schema of the tool `{tool.name}` is not one of a JSON object (`type` is not `object`)."
+            yield f"The schema of the tool `{tool.name}` does not describe a JSON object (`type` is not `object`)."
 
 
 def _turns(request: Request, provider: str) -> Iterator[str]:  # noqa: ARG001
@@ -167,11 +167,11 @@ def _turns(request: Request, provider: str) -> Iterator[str]:  # noqa: ARG001
         before = request.messages[number - 1] if number else message
         instructs = message.role in ("system", "developer")
         if instructs and spoken and before.role == "assistant":
-            yield f"Message {number + 1} ({message.role}) follows an answer; it may only follow a turn of the user."
+            yield f"Message {number + 1} ({message.role}) follows an answer; it may follow only a user message."
         spoken = spoken or not instructs
     text = request.messages[-1].text if request.messages else ""
     if request.messages and request.messages[-1].role == "assistant" and text != text.rstrip():
-        yield "The beginning of the answer ends with whitespace."
+        yield "The beginning of the answer must not end with white space."
 
 
 def _calls(request: Request, provider: str) -> Iterator[str]:  # noqa: ARG001
@@ -182,11 +182,11 @@ def _calls(request: Request, provider: str) -> Iterator[str]:  # noqa: ARG001
 
 def _call(call: ToolCall) -> Iterator[str]:
     if not call.id:
-        yield f"A call of `{call.name}` has no id."
+        yield f"A call to `{call.name}` has no ID."
     elif not _IDS_OF_CALLS.fullmatch(call.id):
-        yield f"The id of a call of `{call.name}` has other characters than letters, digits, underscores and hyphens."
+        yield f"The ID of a call to `{call.name}` contains characters other than letters, digits, underscores and hyphens."
     if call.raw is None and not isinstance(call.arguments, dict):
-        yield f"The arguments of a call of `{call.name}` are not a JSON object."
+        yield f"The arguments of a call to `{call.name}` are not a JSON object."
 
 
 def _unsigned(message: Message) -> Iterator[str]:
@@ -206,9 +206,9 @@ def _budget(request: Request, provider: str) -> Iterator[str]:  # noqa: ARG001
     if budget is None or not is_integer(budget):
         return
     if budget < _SMALLEST_BUDGET:
-        yield f"The budget for thinking is {budget:,} tokens; {_SMALLEST_BUDGET:,} are the least."
+        yield f"The thinking budget is {budget:,} tokens; {_SMALLEST_BUDGET:,} is the minimum."
     if most is not None and budget >= most:
-        yield f"The budget for thinking ({budget:,} tokens) has to be less than `max_tokens` ({most:,})."
+        yield f"The thinking budget ({budget:,} tokens) must be less than `max_tokens` ({most:,})."
 
 
 _COMMON: Final[tuple[Rule, ...]] = (_without_messages, _temperature, _top_p, _names, _chosen_tool)

@@ -31,7 +31,7 @@ def _reasons(message: Message, api: str) -> Iterator[str]:
     for each in (*media, *in_results):
         placed = api == ANTHROPIC or message.role in {"user", "tool"}
         if not placed and each.text is None:
-            yield f"{_WORDS[each.kind]} is accepted only in a message of the user."
+            yield f"{_WORDS[each.kind]} is accepted only in a user message."
         yield from _reason(each, api)
 
 
@@ -49,22 +49,22 @@ def _reason(media: Media, api: str) -> Iterator[str]:
 
 def _recording(media: Media, api: str) -> Iterator[str]:
     if api != OPENAI:
-        yield "Recordings are not accepted."
+        yield "Audio is not accepted."
     elif media.data is None or media.media_type not in _AUDIO:
-        yield "A recording has to be in the request, as WAV or MP3."
+        yield "Audio must be in the request, as WAV or MP3."
 
 
 def _of_anthropic(media: Media) -> Iterator[str]:
     if media.data is None:
         return
     if media.kind == "image" and media.media_type not in _IMAGES_OF_ANTHROPIC:
-        yield f"An image of the type {media.media_type or 'unknown'} is not accepted; JPEG, PNG, GIF and WebP are."
+        yield f"An image of type {media.media_type or 'unknown'} is not accepted; JPEG, PNG, GIF and WebP are."
     if media.kind == "document" and media.media_type != PDF:
-        yield f"A document of the type {media.media_type or 'unknown'} is not accepted; PDF and plain text are."
+        yield f"A document of type {media.media_type or 'unknown'} is not accepted; PDF and plain text are."
 
 
 def _of_chat(media: Media) -> Iterator[str]:
     if media.kind == "document" and media.url is not None:
-        yield "A document at an address is not accepted; it has to be in the request."
+        yield "A document given by URL is not accepted; include it in the request."
     if media.kind == "image" and media.file_id is not None:
-        yield "An uploaded image is not accepted; it has to be in the request or at an address."
+        yield "An uploaded image is not accepted; include it in the request or give its URL."

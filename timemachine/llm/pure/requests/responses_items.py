@@ -118,7 +118,7 @@ def read_content(content: Any, where: str) -> list[Text | Media | Refusal | Othe
     if content is None or isinstance(content, str):
         return [Text(content)] if content else []
     if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
-        raise RequestError(f"`{where}` is neither a text nor a list of JSON objects.")
+        raise RequestError(f"`{where}` is neither text nor a list of JSON objects.")
     parts = [_read_part(part) for part in content]
     return [part for part in parts if part not in (Text(""), Refusal(""))]
 
@@ -193,7 +193,7 @@ def write_items(messages: Iterable[Message], notes: Notes) -> list[JsonObject]:
 
 def _write_message(message: Message, notes: Notes) -> list[JsonObject]:
     if message.name is not None:
-        notes.unknown("The name of a message's author")
+        notes.unknown("A message's author name")
     if message.role in ("assistant", "tool"):
         notes.own(message.extra)
         items = [item for part in message.parts for item in _write_item(part, notes)]
@@ -216,7 +216,7 @@ def _write_item(part: Part, notes: Notes) -> list[JsonObject]:
     if isinstance(part, Other) and part.provider == RESPONSES:
         return [dict(part.value)]
     if isinstance(part, Media):
-        notes.unknown("A medium that the model produced")
+        notes.unknown("Media that the model produced")
     else:
         notes.part(part)
     return []
@@ -270,7 +270,7 @@ def _write_part(part: Part, notes: Notes) -> JsonObject | None:
 
 def _write_media(media: Media, notes: Notes) -> JsonObject | None:
     if media.text is not None:
-        notes.note("A document of plain text is sent as text.")
+        notes.note("Plain-text documents are sent as text.")
         return {"type": "input_text", "text": media.text}
     if media.file_id is not None and media.uploaded_to != "openai":
         notes.foreign("An uploaded file", media.uploaded_to or "another server")
@@ -294,7 +294,7 @@ def _write_call(call: ToolCall, notes: Notes) -> JsonObject:
 
 def _write_result(result: ToolResult, notes: Notes) -> JsonObject:
     if result.is_error:
-        notes.unknown("That a result is an error")
+        notes.unknown("The flag that a result is an error")
     return {
         "type": _RESULTS[result.free_text],
         "call_id": result.call_id,

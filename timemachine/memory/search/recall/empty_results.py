@@ -12,7 +12,7 @@ _FILTERS: Final = {
     "agent": "agent",
     "user": "user",
     "session": "session",
-    "besides": "besides the session",
+    "besides": "outside the session",
     "tags": "tag",
     "kinds": "kind",
     "significances": "significance",
@@ -40,7 +40,7 @@ def explain_no_results(answer: QueryResult, options: RecallOptions) -> str | Non
     filters = ", ".join(_filters(options))
     if answer.has_candidates:
         among = " within these limits" if filters or answer.times else ""
-        return f"No turn{among} {_LOOKED_FOR[options.mode]}. Try other words."
+        return f"No step{among} {_LOOKED_FOR[options.mode]}. Try other words."
     before = [time.session for time in answer.times if time.reading.previous_session]
     if before and not any(before):
         return "There is no earlier session."
@@ -49,7 +49,7 @@ def explain_no_results(answer: QueryResult, options: RecallOptions) -> str | Non
     if times:
         what = f"Nothing that matches the filter ({filters})" if filters else "Nothing"
         return f"{what} was recorded in that time: {times}."
-    return f"No turn matches the filter: {filters}." if filters else "Nothing is recorded yet."
+    return f"No step matches the filter: {filters}." if filters else "Nothing is recorded yet."
 
 
 def _filters(options: RecallOptions) -> Iterator[str]:

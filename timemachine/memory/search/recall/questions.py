@@ -66,7 +66,7 @@ class RecallOptions:
 def check(options: RecallOptions) -> ZoneInfo:
     """Return the time zone. Raises `InvalidInput`, which names the field."""
     if not options.queries or not all(query.strip() for query in options.queries):
-        raise _refused("queries", "Enter what to recall: each of `queries` must be a question or some words.")
+        raise _refused("queries", "Enter what to recall. Each of `queries` must be a question or some words.")
     if len(options.queries) > MOST_QUERIES:
         raise _refused("queries", f"There are {len(options.queries)} queries; the limit is {MOST_QUERIES}.")
     longest = max(map(len, options.queries))

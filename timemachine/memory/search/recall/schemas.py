@@ -60,7 +60,7 @@ class RecallIn(Strict):
         """Take `top_k` as the limit. Raises `ValueError` if both are given and differ."""
         if self.top_k is not None:
             if "limit" in self.model_fields_set and self.limit != self.top_k:
-                raise ValueError("`top_k` is another name of `limit`; give one of them.")
+                raise ValueError("`top_k` is another name for `limit`. Use only one of them.")
             self.limit = self.top_k
         return self
 

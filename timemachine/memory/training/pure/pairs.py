@@ -22,17 +22,17 @@ CONFIRMED: Final = ("solution", "breakthrough")
 FORMS: Final = ("chat", "dpo")
 WHATS: Final = ("resolution", "chain")
 REASONS: Final = {
-    "no_solution": "no turn is marked as a solution or breakthrough",
+    "no_solution": "no step is marked as a solution or breakthrough",
     "recording": "it is still recording",
     "deleted": "the solution or the problem was deleted",
-    "not_the_agents": "the solution was not said or done by the agent",
+    "not_the_agents": "the solution did not come from the agent",
     "no_problem": "no question or error precedes the solution",
-    "nothing_left": "everything else in it is withheld",
+    "nothing_left": "everything else in the session is withheld",
     "no_rejected_attempt": "the record shows no rejected attempt before the solution",
 }
 OF_SESSIONS: Final = frozenset({"no_solution", "recording"})
 """Reasons for leaving out a session; all others leave out a solution."""
-RULES: Final = {"failed": "an attempt that recorded an error, or that an error answered"}
+RULES: Final = {"failed": "an attempt that recorded an error or was answered with one"}
 type What = Literal["resolution", "chain"]
 type Message = dict[str, str]
 

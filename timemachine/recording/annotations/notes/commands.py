@@ -80,10 +80,10 @@ def may_delete(note: Note, *, by: str, administers: bool) -> bool:
 
 def _check(text: str) -> None:
     if not text.strip():
-        raise InvalidInput("A note needs a text.", code="invalid_field", field="text")
+        raise InvalidInput("A note needs some text.", code="invalid_field", field="text")
     if len(text) > LONGEST_TEXT:
         raise InvalidInput(
-            f"The note has {len(text):,} characters; the maximum is {LONGEST_TEXT:,}. Shorten it, or write two.",
+            f"The note has {len(text):,} characters; the maximum is {LONGEST_TEXT:,}. Shorten it or write two notes.",
             code="invalid_field",
             field="text",
         )
@@ -93,7 +93,7 @@ def _check_limit(session: Session, sequence: int, note_id: UUID | None) -> None:
     """All notes of a step are shown on its page. Two added at the same moment may exceed the limit by one, which is harmless."""
     if notes_at(session, sequence).exclude(id=note_id or uuid7()).count() >= MOST_AT_A_STEP:
         raise Conflict(
-            f"This step already has {MOST_AT_A_STEP} notes, the maximum. Add the note to a neighbouring step.",
+            f"This step already has {MOST_AT_A_STEP} notes, the maximum. Add the note to a nearby step.",
             code="too_many_notes",
             field="text",
         )

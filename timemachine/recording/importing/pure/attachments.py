@@ -32,8 +32,8 @@ class Attachments:
     def notes(self) -> list[str]:
         """Return sentences for the report."""
         outcomes = (
-            (self._replaced, "was replaced by its text; the source keeps the reference."),
-            (self._missing, "names no attachment of the file and was not replaced."),
+            (self._replaced, "was replaced with its text; the source keeps the reference."),
+            (self._missing, "does not match an attachment in the file and was not replaced."),
             (
                 self._too_large,
                 f"was not replaced: at most {MOST_IN_ONE:,} characters are inserted per message or event, {MOST_SET_IN:,} per file.",

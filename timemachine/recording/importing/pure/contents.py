@@ -92,5 +92,5 @@ def _line(number: int, text: str, deepest: int) -> Line | LineSkipped:
 def _reason(error: InvalidInput) -> str:
     cause = error.__cause__
     if isinstance(cause, json.JSONDecodeError):
-        return f"It is cut off or not JSON: {cause.msg.removesuffix(' at')} at character {cause.pos + 1}."
+        return f"It is truncated or not JSON: {cause.msg.removesuffix(' at')} at character {cause.pos + 1}."
     return error.message

@@ -88,7 +88,7 @@ def why_unreadable(data: Contents) -> str | None:
     if is_zip(data):
         return _what_is_in(Archive(data))
     if data[: len(_SQLITE)] == _SQLITE:
-        return "it is an SQLite database. Export the session with its tool (Goose: `goose session export`, OpenCode: `opencode export`)."
+        return "it is an SQLite database. Export the session with its own tool (Goose: `goose session export`, OpenCode: `opencode export`)."
     try:
         text = data[:LOOKED_AT].decode("utf-8-sig", "strict" if len(data) <= LOOKED_AT else "ignore")
     except UnicodeDecodeError:
@@ -115,7 +115,7 @@ def _what_is_in(archive: Archive) -> str:
     names = archive.names
     listed = ", ".join(repr(name[:80]) for name in names[:_MOST_LISTED])
     more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
-    return f"it is a ZIP archive of no known format, with {listed or 'no files'}{more}. Unpack it and import the files in it."
+    return f"it is a ZIP archive in an unknown format, with {listed or 'no files'}{more}. Unpack it and import the files in it."
 
 
 def _document(text: str) -> Any:
@@ -285,7 +285,7 @@ class Reader:
         if isinstance(record, dict):
             self.use()
             return True
-        self.skip(f"It is not {called}, because it is not an object.")
+        self.skip(f"It is not an object, so it is not {called}.")
         return False
 
     def key(self, recorded: str | None, record: Any) -> str:
@@ -302,7 +302,7 @@ class Reader:
     def refusal(self, problem: str) -> InvalidInput:
         """Return the error for a file in which nothing can be used. `problem` ends its last sentence."""
         return InvalidInput(
-            f"Nothing in this file can be imported. Expected {self._title}. Found: {problem}",
+            f"Nothing in this file can be imported. Expected: {self._title}. Found: {problem}",
             code="unknown_format",
         )
 
@@ -350,5 +350,5 @@ def _problem(why: InvalidInput) -> str:
     cause = why.__cause__
     if isinstance(cause, json.JSONDecodeError):
         where = f"line {cause.lineno}, character {cause.colno}"
-        return f"it is cut off or not JSON: {cause.msg.removesuffix(' at')} at {where}."
+        return f"it is truncated or not JSON: {cause.msg.removesuffix(' at')} at {where}."
     return why.message

@@ -88,7 +88,7 @@ def choose_format(name: str | None, data: Contents, filename: str | None = None)
     matching = _matching(opening_of(data))
     if len(matching) == 1 and matching != [name]:
         raise InvalidInput(
-            f"{filename or 'This file'} is {FORMATS[matching[0]].title}, not {FORMATS[name].title}. Leave the format out, or use {matching[0]}.",
+            f"{filename or 'This file'} looks like “{FORMATS[matching[0]].title}”, not “{FORMATS[name].title}”. Leave the format out or use {matching[0]}.",
             code="unknown_format",
             known=matching,
         )

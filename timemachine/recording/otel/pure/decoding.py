@@ -60,9 +60,7 @@ def from_protobuf(body: bytes) -> Iterator[Span | Refused]:
     try:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError as why:
-        raise InvalidInput(
-            "The body is not an ExportTraceServiceRequest as protobuf.", code="not_otlp"
-        ) from why
+        raise InvalidInput("The body is not a protobuf ExportTraceServiceRequest.", code="not_otlp") from why
     places = count(1)
     for group in request.resource_spans:
         resource = attributes_of(group.resource.attributes)
@@ -106,12 +104,12 @@ def of_document(request: Any) -> Iterator[Span | Refused]:
 def _checked(span: Span, place: int) -> Span | Refused:
     if not is_trace_id(span.trace):
         label = _span_label(span.id, span.name, place)
-        return Refused(span=label, reason="Its trace id must be 16 bytes, not all 0.")
+        return Refused(span=label, reason="Its trace ID must be 16 bytes, not all zero.")
     if not is_span_id(span.id):
         label = _span_label(None, span.name, place)
-        return Refused(span=label, reason="Its span id must be 8 bytes, not all 0.")
+        return Refused(span=label, reason="Its span ID must be 8 bytes, not all zero.")
     if span.parent is not None and not _SPAN_ID.fullmatch(span.parent):
-        return Refused(span=span.id, reason="Its parent's span id must be 8 bytes.")
+        return Refused(span=span.id, reason="Its parent's span ID must be 8 bytes.")
     if not 0 <= span.began <= LATEST or not 0 <= span.ended <= LATEST:
         return Refused(span=span.id, reason="Its times must be before the year 2262.")
     return span

@@ -75,7 +75,7 @@ def resent_event(draft: ActionDraft, sha256: str) -> ActionDraft:
         kind="event",
         id=f"{draft.id}-{sha256[:12]}",
         parent=draft.id,
-        name=f"{draft.name or 'span'} (sent again with other content)",
+        name=f"{draft.name or 'span'} (sent again with different content)",
         started_at=draft.started_at,
         duration_ms=draft.duration_ms,
         source=draft.source,

@@ -38,9 +38,7 @@ def logs_from_protobuf(body: bytes) -> Iterator[Span | Refused]:
     try:
         request = ExportLogsServiceRequest.FromString(body)
     except DecodeError as why:
-        raise InvalidInput(
-            "The body is not an ExportLogsServiceRequest as protobuf.", code="not_otlp"
-        ) from why
+        raise InvalidInput("The body is not a protobuf ExportLogsServiceRequest.", code="not_otlp") from why
     places = count(1)
     for group in request.resource_logs:
         resource = attributes_of(group.resource.attributes)

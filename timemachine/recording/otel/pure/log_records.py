@@ -19,7 +19,7 @@ from timemachine.recording.otel.pure.decoding import LATEST, LONGEST_NAME, Refus
 from timemachine.recording.otel.pure.messages import GEN_AI
 from timemachine.recording.otel.pure.span import Span, SpanEvent
 
-LEFT_OUT: Final = "It is neither an event of Claude Code nor one of the GenAI conventions."
+LEFT_OUT: Final = "It is neither a Claude Code event nor a GenAI event."
 _EVENT_NAME: Final = "event.name"
 _KEPT: Final = ("gen_ai.conversation.id", "gen_ai.agent.name", "gen_ai.agent.id")
 """What an event of the conventions says about its session."""
@@ -51,16 +51,16 @@ def span_of(record: LogRecord, place: int) -> Span | Refused:
         return Refused(span=label, reason=LEFT_OUT)
     trace, parent = record.trace.strip("0") and record.trace, record.span.strip("0") and record.span
     if trace and not is_trace_id(trace):
-        return Refused(span=label, reason="Its trace id must be 16 bytes.")
+        return Refused(span=label, reason="Its trace ID must be 16 bytes.")
     if parent and not is_span_id(parent):
-        return Refused(span=label, reason="Its span id must be 8 bytes.")
+        return Refused(span=label, reason="Its span ID must be 8 bytes.")
     at = _time_of(record)
     if not 0 <= at <= LATEST:
         return Refused(span=label, reason="Its time must be before the year 2262.")
     span = _span(record, name, at, parent=(trace and parent) or None)
     session = session_identity.session_named(span)
     if not trace and session is None:
-        return Refused(span=label, reason="It names neither a session nor a trace.")
+        return Refused(span=label, reason="It does not name a session or a trace.")
     return _identified(span, trace, session)
 
 

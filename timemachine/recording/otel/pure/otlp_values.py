@@ -20,7 +20,7 @@ def _typed(*kinds: type) -> Callable[[Any], Any]:
 
     def read(found: Any) -> Any:
         if found is not None and type(found) not in kinds:
-            raise TypeError(f"a value of an attribute is {type(found).__name__}")
+            raise TypeError(f"an attribute value is {type(found).__name__}")
         return found
 
     return read

@@ -136,7 +136,7 @@ def correction(draft: ActionDraft, *, unknown: bool = False) -> ActionDraft:
     return _correction(
         draft,
         id=f"{draft.id}/counted-below",
-        name="correction: takes back tokens that are also stated by a call, which arrived later",
+        name="correction: removes tokens also stated by a call that arrived later",
         usage=Usage(**{name: -count for name in TOKENS if (count := getattr(usage, name)) is not None}),
         cost_usd=None if draft.cost_usd is None else -draft.cost_usd,
         prices=correction_prices(
@@ -151,7 +151,7 @@ def _added(draft: ActionDraft, call: ActionDraft) -> ActionDraft:
     return _correction(
         call,
         id=f"{draft.id}/same-call",
-        name="correction: adds what another span states for this call, which arrived later",
+        name="correction: adds what a span that arrived later states for this call",
         usage=draft.usage,
         cost_usd=draft.cost_usd,
         prices=correction_prices(draft.prices, was=was, before=call.prices, now=now),
@@ -224,7 +224,7 @@ def _cost_correction(record: ActionDraft, call: ActionDraft) -> ActionDraft:
     return _correction(
         call,
         id=f"{record.id}/counted-below",
-        name="correction: the cost that a log record states for this call, less the one that was counted",
+        name="correction: the cost that a log record states for this call, minus the cost already counted",
         cost_usd=(record.cost_usd or 0) - (call.cost_usd or Decimal(0)),
         prices=correction_prices(STATED, was=has_unknown_cost(call), before=call.prices, now=False),
     )

@@ -78,7 +78,7 @@ def check_end(began: datetime, at: datetime | None) -> None:
     if at is not None and at < began:
         raise _invalid(
             "ended_at",
-            f"`ended_at` is before the session's start, {began.isoformat()}. Send a later time, or none.",
+            f"`ended_at` is before the session's start, {began.isoformat()}. Send a later time or leave it out.",
         )
 
 
@@ -147,7 +147,7 @@ def check_size(size: int, limit: int) -> None:
     """Raise `TooLarge` for an action over the limit, in bytes."""
     if size > limit:
         raise TooLarge(
-            f"This action has {size:,} bytes; the maximum is {limit:,}. Split it, or store the file elsewhere and record its URL.",
+            f"This action has {size:,} bytes; the maximum is {limit:,}. Split it, or store the content elsewhere and record its URL.",
             limit_bytes=limit,
             size_bytes=size,
         )
@@ -205,7 +205,7 @@ def _check_copied_from(copied_from: JsonObject | None) -> None:
         or not isinstance(step, str | int | None)
     ):
         raise _invalid(
-            "copied_from", "`copied_from` names a session by its key, and a step by its id or sequence."
+            "copied_from", "`copied_from` must name a session by its key and a step by its id or sequence."
         )
     if isinstance(session, str):
         _check_length("copied_from.session", session)
@@ -252,7 +252,7 @@ def _check_hash(hit: HitDraft) -> None:
         raise _invalid("retrieval.hits", f"The sha256 of hit {hit.rank} is not 64 lower-case hex digits.")
     if hit.text is not None and text_sha256(hit.text) != hit.sha256:
         raise InvalidInput(
-            f"The sha256 of hit {hit.rank} is not that of its text. Send the UTF-8 text that was hashed, or no sha256.",
+            f"The sha256 of hit {hit.rank} does not match its text. Send the UTF-8 text that was hashed, or leave out sha256.",
             code="hash_mismatch",
             field="retrieval.hits",
         )
@@ -269,7 +269,7 @@ def check_parents(drafts: Sequence[ActionDraft]) -> None:
             if at in way:
                 raise _invalid(
                     "parent",
-                    f"The action {at[:60]!r} is its own ancestor. Name the action that each one is part of.",
+                    f"The action {at[:60]!r} is its own ancestor. In `parent`, name the action that contains this one.",
                 )
             way.append(at)
             at = parents[at]

@@ -156,7 +156,8 @@ def parse(text: str) -> Filter:
         token = _TOKEN.match(text, at)
         if token is None or token.end() == at:
             raise _refused(
-                text[at:], 'A quotation mark is not closed. Write words with spaces as "two words".'
+                text[at:],
+                'A quotation mark is not closed. Put words with spaces in quotation marks: "two words".',
             )
         found = _with(found, token)
         at = token.end()
@@ -195,9 +196,7 @@ def _named(name: str, value: str, negated: bool, whole: str) -> Named | None:
         if name in CHOICES and each not in CHOICES[name]:
             raise _unknown(whole, f"{name}:{each}", each, CHOICES[name])
         if name == "metadata" and each.startswith("="):
-            raise _refused(
-                whole, "Write a field of the metadata, with or without a value: metadata:env=prod."
-            )
+            raise _refused(whole, "Write a metadata field, with or without a value: metadata:env=prod.")
     return Named(field=name, values=values, negated=negated) if values else None
 
 

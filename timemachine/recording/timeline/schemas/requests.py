@@ -31,7 +31,7 @@ class UsageIn(Strict):
         read, cached = self.input_tokens, self.cached_tokens
         if read is not None and cached is not None and cached > read:
             raise ValueError(
-                "`cached_tokens` are part of `input_tokens` and cannot be more. If a provider counts them separately, add them to `input_tokens`"
+                "`cached_tokens` are part of `input_tokens` and cannot be more. If the provider counts them separately, add them to `input_tokens`"
             )
         return self
 
@@ -85,7 +85,7 @@ class ErrorIn(Strict):
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if self.type is None and self.message is None:
-            raise ValueError("must hold a `type`, a `message` or both; leave it out where nothing went wrong")
+            raise ValueError("must have a `type`, a `message` or both; leave it out if nothing went wrong")
         return self
 
 
@@ -148,7 +148,7 @@ class ActionIn(Strict):
     @classmethod
     def _not_empty(cls, given: Any) -> Any:
         if given == "":
-            raise ValueError("it is empty; leave it out, or name the action")
+            raise ValueError("it is empty; leave it out or name the action")
         return given
 
     def draft(self) -> ActionDraft:
@@ -187,7 +187,7 @@ class ActionsIn(ActionIn):
         if self.actions is None:
             if self.kind is None:
                 raise InvalidInput(
-                    "Send one action with its `kind`, or several in `actions`.", code="invalid_request"
+                    "Send one action with its `kind` or several in `actions`.", code="invalid_request"
                 )
             return [self.draft()]
         if self.model_fields_set != {"actions"}:

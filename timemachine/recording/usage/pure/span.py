@@ -86,7 +86,7 @@ def span_of(since: str, until: str, today: date) -> Span:
     if span.length > MAX_DAYS:
         raise InvalidInput(
             f"The range has {span.length:,} days; the maximum is {MAX_DAYS:,}. "
-            f"Use {_days_before(last, MAX_DAYS - 1)} or a later day as `since`.",
+            f"Use {_days_before(last, MAX_DAYS - 1)} or later as `since`.",
             code="invalid_span",
             field="since",
         )

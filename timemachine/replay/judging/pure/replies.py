@@ -128,7 +128,7 @@ def _verdict(entry: JsonObject, sentences: int, passages: Sequence[str]) -> Sent
     if passage is not None and not _counts(passage, len(passages)):
         raise not_understood(f"sentence {number} names passage {passage!r}; there are {len(passages)}.")
     if quote is not None and not isinstance(quote, str):
-        raise not_understood(f"the quote of sentence {number} is not a text.")
+        raise not_understood(f"the quote of sentence {number} is not text.")
     words = quote if quote and quote.strip() else None
     return SentenceVerdict(
         number=number,

@@ -19,17 +19,17 @@ CHANGES: Final = (*SINCE_LAST_RUN, "same", "under_way")
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "new_failure": ("new failure", "new failures"),
     "worse": ("worse", "worse"),
-    "other_verdict": ("other verdict", "other verdicts"),
+    "other_verdict": ("different verdict", "different verdicts"),
     "answer_differs": ("answer differs", "answers differ"),
-    "passages_differ": ("step with other passages", "steps with other passages"),
+    "passages_differ": ("step with different passages", "steps with different passages"),
     "not_reached": ("not reached", "not reached"),
-    "step_gone": ("step gone", "steps gone"),
+    "step_gone": ("missing step", "missing steps"),
     "new_step": ("new step", "new steps"),
     "reached_again": ("reached again", "reached again"),
-    "failure_gone": ("failure gone", "failures gone"),
+    "failure_gone": ("resolved failure", "resolved failures"),
     "better": ("better", "better"),
-    "same": ("the same", "the same"),
-    "under_way": ("under way", "under way"),
+    "same": ("unchanged", "unchanged"),
+    "under_way": ("in progress", "in progress"),
 }
 UNCHANGED: Final = ("same", "under_way")
 _ANSWERS: Final[tuple[frozenset[str], ...]] = (

@@ -31,7 +31,7 @@ def read_schedule(text: str) -> Schedule:
     """Parse a schedule; a time without a timezone is in UTC. Raises `InvalidInput`."""
     found = schedule_as_written(text)
     if found.timezone not in timezones():
-        raise _invalid(f"must name a timezone like Europe/Berlin, not {found.timezone[:60]!r}")
+        raise _invalid(f"must name a time zone like Europe/Berlin, not {found.timezone[:60]!r}")
     return found
 
 
@@ -46,7 +46,7 @@ def schedule_as_written(text: str) -> Schedule:
     head, _, zone = words.partition(":")
     if found := _CLOCK.fullmatch(f"{head.lower()}:{zone}"):
         return _by_the_clock(found)
-    raise _invalid(f"is written {FORMS}")
+    raise _invalid(f"must be written as {FORMS}")
 
 
 def written_schedule(schedule: Schedule) -> str:

@@ -66,8 +66,8 @@ def check_size(settings: int, steps: int) -> None:
         raise InvalidInput("This session has no find or ask of its own to repeat.", code="nothing_to_replay")
     if settings * steps > MOST_FINDS:
         raise _wrong(
-            f"{settings:,} settings at {steps:,} steps are {settings * steps:,} finds, but a sweep can make "
-            f"at most {MOST_FINDS:,}. Choose fewer settings.",
+            f"{settings:,} settings at {steps:,} steps are {settings * steps:,} finds; a sweep can make at "
+            f"most {MOST_FINDS:,}. Choose fewer settings.",
             "top_k",
         )
 

@@ -54,7 +54,7 @@ def decoded(data: bytes, *, otherwise: str = "utf-8") -> str:
         place = why.start + len(mark) + 1
         _refuse_binary(data)
         raise InvalidInput(
-            f"Byte {place:,} is not {encoding.upper()} text; save the file as UTF-8 and send it again.",
+            f"Byte {place:,} is not valid {encoding.upper()}; save the file as UTF-8 and upload it again.",
             code="not_text",
             byte=place,
         ) from why

@@ -94,7 +94,7 @@ def _declared(data: bytes) -> str:
         return "utf-8"
     if not _KNOWN.match(name):
         raise InvalidInput(
-            f"This page declares the charset {name!r}, which is unknown; save it as UTF-8 and send it again.",
+            f"This page declares the charset {name!r}, which is unknown; save it as UTF-8 and upload it again.",
             code="not_text",
         )
     return _READ_AS.get(name, name)

@@ -68,7 +68,9 @@ def _record(number: int, value: Any) -> Record:
     words = {name: value[name] for name in _NAMED if value.get(name) is not None}
     wrong = next((name for name, word in words.items() if not isinstance(word, str)), None)
     if wrong is not None:
-        raise InvalidInput(f'"{wrong}" is not text; put it in quotes.', code="invalid_field", field=wrong)
+        raise InvalidInput(
+            f'"{wrong}" is not text; put it in quotation marks.', code="invalid_field", field=wrong
+        )
     if "text" not in words:
         raise InvalidInput('"text" is missing.', code="no_text")
     others = {name: word for name, word in value.items() if name not in _NAMED}

@@ -61,7 +61,7 @@ def _opened(data: bytes) -> "PdfDocument":
     except pypdfium2.PdfiumError as why:
         if getattr(why, "err_code", None) == _ENCRYPTED:
             raise InvalidInput(
-                "This PDF is encrypted: save it without a password and send it again.", code="encrypted"
+                "This PDF is encrypted: save it without a password and upload it again.", code="encrypted"
             ) from why
         raise InvalidInput(
             "This PDF cannot be read: it is damaged or not a PDF. Open it in a PDF reader, save a copy, and upload that copy.",

@@ -113,7 +113,7 @@ def _split_document(answer: JsonObject) -> SplitDocument:
 
 def _over(limits: Limits) -> TooLarge:
     return TooLarge(
-        f"Reading this file took more than {limits.seconds} s or {limits.megabytes} MB; split it or simplify it.",
+        f"Reading this file took more than {limits.seconds} s or {limits.megabytes} MB of memory; split it or simplify it.",
         code="too_large",
         seconds=limits.seconds,
         megabytes=limits.megabytes,
@@ -123,7 +123,7 @@ def _over(limits: Limits) -> TooLarge:
 def _broken(stderr: bytes) -> InvalidInput:
     last = stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
     return InvalidInput(
-        "This file cannot be read: its reader failed. Open it in its original application, save a copy, and upload that copy.",
+        "This file cannot be read: the parser failed. Open it in its original application, save a copy, and upload that copy.",
         code="unreadable_document",
         reader_said=last[:200],
     )

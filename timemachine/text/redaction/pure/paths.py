@@ -39,7 +39,7 @@ class Path:
 
 
 def parse_path(written: str) -> Path | None:
-    """Parse a path. Return None if it is not one, or leads to no field that can be withheld."""
+    """Parse a path. Return None if it is not one, or does not name a field that can be withheld."""
     parts = _parts(written)
     of_session = parts[:1] == [SESSION]
     field, *steps = (parts[1:] if of_session else parts) or [""]

@@ -10,8 +10,8 @@ NAME: Final = "Secrets and personal data"
 VERSION: Final = 3
 """Increased when the rules below change. Whatever was made with an earlier version keeps its rules."""
 RULES: Final = Rules(detect=("secret", "email", "phone", "card", "iban", "ssn", "password"))
-FINDS: Final = "keys, tokens and passwords, also among the arguments of commands and in configuration, e-mail addresses, phone numbers written internationally, card numbers, IBANs and US social security numbers"
-LEAVES: Final = "names of people, users and hosts, postal addresses, dates of birth, and every other number of an account or an identity"
+FINDS: Final = "keys, tokens and passwords (including those in command arguments and configuration), e-mail addresses, phone numbers in international format, card numbers, IBANs and US social security numbers"
+LEAVES: Final = "names of people, users and hosts, postal addresses, dates of birth, and other account or identity numbers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,7 +100,7 @@ def read_rules(given: Any) -> Rules:
     """
     if not isinstance(given, Mapping):
         raise _invalid(
-            "rules", "Rules are a JSON object with `detect`, `phone_regions`, `patterns` and `fields`."
+            "rules", "Rules must be a JSON object with `detect`, `phone_regions`, `patterns` and `fields`."
         )
     unknown = sorted(str(name) for name in given if name not in _FIELDS)
     if unknown:
@@ -137,7 +137,7 @@ def _regions(given: Mapping[str, Any]) -> tuple[str, ...]:
         if not is_region(code):
             raise _invalid(
                 f"rules.phone_regions[{place}]",
-                f"No phone numbers are known for the region {code[:80]!r}; write two letters, like DE, US or GB.",
+                f"Unknown phone region {code[:80]!r}; write two letters, like DE, US or GB.",
             )
     return chosen
 
@@ -160,18 +160,20 @@ def _pattern(sent: Any, where: str) -> Pattern:
         "pattern",
         "ignore_case",
     }:
-        raise _invalid(where, "A pattern is an object with `name`, `pattern` and, optionally, `ignore_case`.")
+        raise _invalid(
+            where, "A pattern must be an object with `name`, `pattern` and, optionally, `ignore_case`."
+        )
     name, written, ignore_case = sent["name"], sent["pattern"], sent.get("ignore_case", False)
     if not isinstance(name, str) or not can_be_a_name(name):
         raise _invalid(
             f"{where}.name",
-            f"A pattern's name has 1 to {LONGEST_NAME} letters, digits, spaces, dots or hyphens, and is not the name of a "
-            "detector.",
+            f"A pattern name must have 1 to {LONGEST_NAME} letters, digits, spaces, dots or hyphens, and must not be the name "
+            "of a detector.",
         )
     if not isinstance(ignore_case, bool):
-        raise _invalid(f"{where}.ignore_case", "`ignore_case` is true or false.")
+        raise _invalid(f"{where}.ignore_case", "`ignore_case` must be true or false.")
     if not isinstance(written, str) or not 0 < len(written) <= LONGEST_PATTERN or not is_plain(written):
-        raise _invalid(f"{where}.pattern", f"A pattern has 1 to {LONGEST_PATTERN} characters.")
+        raise _invalid(f"{where}.pattern", f"A pattern must have 1 to {LONGEST_PATTERN} characters.")
     _check(written, ignore_case, f"{where}.pattern")
     return Pattern(name=name, pattern=written, ignore_case=ignore_case)
 
@@ -184,15 +186,15 @@ def _check(written: str, ignore_case: bool, where: str) -> None:
         words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         raise _invalid(
             where,
-            f"This pattern cannot be used: {words}. Patterns are read by RE2, which has no look-around and no back-references.",
+            f"This pattern cannot be used: {words}. Patterns use RE2 syntax, which has no look-around or back-references.",
         ) from why
     if read.programsize > LARGEST_PROGRAM:
         raise _invalid(where, "This pattern repeats too much for long texts; use smaller counts.")
     if matches_empty(read):
         raise _invalid(
             where,
-            "This pattern also matches an empty text, which is everywhere and hides what other patterns match there. Let it match "
-            "at least one character (.+ instead of .*).",
+            "This pattern also matches empty text, which is everywhere and hides what other patterns match there. Make it match at "
+            "least one character (.+ instead of .*).",
         )
 
 
@@ -201,7 +203,7 @@ def _path(written: str, place: int) -> Path:
     if found is None:
         raise _invalid(
             f"rules.fields[{place}]",
-            f"{written[:80]!r} leads to no field that can be withheld. Write it like input, retrieval.hits[*].title or session.user; "
+            f"{written[:80]!r} does not name a field that can be withheld. Write it like input, retrieval.hits[*].title or session.user; "
             f"the fields of a step are {', '.join(OF_ACTION)}, those of its session {', '.join(OF_SESSION)}.",
         )
     return found
@@ -210,14 +212,14 @@ def _path(written: str, place: int) -> Path:
 def _texts(given: Mapping[str, Any], name: str, most: int) -> tuple[str, ...]:
     sent = _list(given, name, most)
     if not all(isinstance(each, str) and is_plain(each) for each in sent):
-        raise _invalid(f"rules.{name}", f"`{name}` is a list of texts.")
+        raise _invalid(f"rules.{name}", f"`{name}` must be a list of strings.")
     return tuple(dict.fromkeys(sent))
 
 
 def _list(given: Mapping[str, Any], name: str, most: int) -> list[Any]:
     sent = given.get(name, [])
     if not isinstance(sent, list) or len(sent) > most:
-        raise _invalid(f"rules.{name}", f"`{name}` is a list of at most {most}.")
+        raise _invalid(f"rules.{name}", f"`{name}` can list at most {most}.")
     return sent
 
 

@@ -143,7 +143,7 @@ def _differs_in(found: Aligned, left: StepDetail, right: StepDetail) -> tuple[st
     for side, sequence in sides:
         if sequence not in side.steps:
             raise NotFound(
-                f"Step {sequence} is not compared on its own. Open the ask that contains it.",
+                f"Step {sequence} is not compared separately. Open the ask that contains it.",
                 code="step_not_found",
                 sequence=sequence,
             )
@@ -165,7 +165,7 @@ def _verdict(left: StepDetail, right: StepDetail) -> str | None:
 def _sentence(differs_in: Sequence[str], verdict: str | None) -> str:
     """Return in one sentence how the two steps differ."""
     if not differs_in:
-        return "Both steps are the same."
+        return "The steps are the same."
     answers = f"; of the answers: {spaced(verdict)}" if verdict and verdict != "identical" else ""
     return f"The steps differ in {', '.join(differs_in)}{answers}."
 

@@ -32,7 +32,7 @@ TITLES: Final[Mapping[str, str]] = {
     "tool": "By tool",
 }
 NOTES: Final[Mapping[str, str]] = {
-    "model": "calls without a model, and sums that an agent states itself, are “not recorded”",
+    "model": "calls without a model and totals reported by the agent itself are “not recorded”",
     "agent": "a step without an agent counts for its session's agent",
     "tag": "session tags; a session counts under each of its tags",
     "tool": "errors recorded with the call or its result",

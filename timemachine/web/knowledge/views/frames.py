@@ -172,7 +172,7 @@ def _current(collection: Collection, number: int) -> Frame:
     current = versions_of(collection, number).filter(valid_until=None).first()
     if current is None:
         raise NotFound(
-            f"Frame {number} of {collection.name} is deleted or ended and cannot get a new version.",
+            f"Frame {number} of {collection.name} was deleted or has ended, so it cannot get a new version.",
             code="frame_deleted",
         )
     return current

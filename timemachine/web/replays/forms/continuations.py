@@ -23,9 +23,9 @@ from timemachine.web.form_parts import (
     line_field,
 )
 
-_NO_RESULT: Final = "Write the result, or tick that it is empty."
-_NOT_EMPTY: Final = "This result is not empty. Clear it, or do not tick that it is."
-_NO_MESSAGE: Final = "Send either the recorded message or another one."
+_NO_RESULT: Final = "Enter the result, or tick that it is empty."
+_NOT_EMPTY: Final = "This result is not empty. Clear it or untick “empty”."
+_NO_MESSAGE: Final = "Send either the recorded message or another one, not both."
 _PLACES: Final = {"unknown_model": "model", "model_not_usable": "model", "not_sendable": "model"}
 
 
@@ -34,13 +34,13 @@ def _spend_limit() -> Number:
         label="Spend limit in US dollars",
         required=False,
         min_value=0,
-        help_text="A call starts only if its expected cost fits. Needs a model whose price is known.",
+        help_text="A call starts only if its expected cost fits. Needs a model with a known price.",
     )
 
 
 def _max_calls(help_text: str) -> WholeNumber:
     return WholeNumber(
-        label="Most model calls",
+        label="Maximum model calls",
         required=False,
         min_value=LIMITS["max_calls"][0],
         max_value=LIMITS["max_calls"][1],
@@ -52,27 +52,25 @@ class ContinueForm(SentOnce, ModelFields):
     """Choose the model that goes on, and what it is sent instead of what was recorded."""
 
     places: ClassVar[Mapping[str, str]] = _PLACES
-    system_prompt = area_field(
-        "System prompt", "Leave it empty to send the recorded one, if there is one.", rows=3
-    )
+    system_prompt = area_field("System prompt", "Leave empty to use the recorded one, if any.", rows=3)
     messages = area_field(
         "Messages",
-        'Leave it empty to send the recorded ones. Otherwise a JSON list, for example [{"role": "user", "content": "…"}].',
+        'Leave empty to send the recorded ones. Otherwise enter a JSON list, for example [{"role": "user", "content": "…"}].',
         rows=6,
         code=True,
     )
-    max_calls = _max_calls(f"{MAX_CALLS} if you leave it empty.")
+    max_calls = _max_calls(f"Default: {MAX_CALLS}.")
     spend_limit_usd = _spend_limit()
     repeatable_tools = line_field(
         "Tools whose results can be used again",
-        "Names, separated by commas: tools that only read and always give the same result. Results of other tools are used once.",
+        "Names of tools that only read and always give the same result, separated by commas. Results of other tools are used once.",
         code=True,
     )
     user_messages = forms.ChoiceField(
         label="The user's later messages",
         choices=[
             ("", "Send them after an answer that agrees with the recorded one"),
-            ("recorded", "Send them after any answer at the same place"),
+            ("recorded", "Send them after any answer in the same place"),
             ("none", "Do not send them"),
         ],
         required=False,

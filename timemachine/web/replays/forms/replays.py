@@ -53,12 +53,12 @@ _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
 }
 _NAMES: Final = {
     "spend_limit_usd": "Spend limit (USD)",
-    "max_calls": "Most model calls",
-    "only": "Only steps that fit",
+    "max_calls": "Maximum model calls",
+    "only": "Only matching steps",
     "sample": "Sample of at most",
     "through_sequence": "Through step",
-    "relative": "Cut below this share of the best score",
-    "cliff": "Cut below this share of the previous score",
+    "relative": "Cut off below this share of the best score",
+    "cliff": "Cut off below this share of the previous score",
     "min_score": "Minimum score",
 }
 MOMENTS: Final = [("recorded", "As it was at this step"), ("now", "As it is now")]
@@ -106,7 +106,7 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
         label="Spend limit in US dollars",
         required=False,
         min_value=0,
-        help_text="A call starts only if its expected cost fits. Needs models whose price is known.",
+        help_text="A call starts only if its expected cost fits. Needs models with known prices.",
     )
 
     def __init__(
@@ -153,7 +153,7 @@ class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
     frames = forms.CharField(
         label="Passages",
         required=False,
-        help_text="In the order in which the model gets them. Remove or move passages, or add a frame of the collection by its number.",
+        help_text="In the order in which the model gets them. Remove or move passages, or add a frame from the collection by number.",
     )
     as_of = forms.ChoiceField(label="Collection", choices=MOMENTS, required=False, initial="recorded")
 
@@ -174,7 +174,7 @@ class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
         if self.is_model_call:
             self.fields["question"].label = "Last user message"
             self.fields["question"].required = False
-            self.fields["question"].help_text = "Leave it empty to send the recorded one."
+            self.fields["question"].help_text = "Leave empty to send the recorded one."
             self._leave_out("frames", "as_of", "prompt_template", *RetrievalFields.base_fields)
 
     def _leave_out(self, *names: str) -> None:

@@ -25,7 +25,7 @@ REPEATS: Final = [
     ("weekly", "Weekly at a time"),
 ]
 MATCHED: Final = ("q", "agent", "user", "tag")
-_MODELS: Final = "Separated by commas; each session is replayed with each of them."
+_MODELS: Final = "Separated by commas; each session is replayed with each model."
 _HOURS: Final = f"Enter a whole number of hours from 1 to {MOST_HOURS}, for example 6."
 _UNKNOWN_ZONE: Final = (
     "This server does not know this time zone, so scheduled runs cannot start. Choose another one."
@@ -50,7 +50,7 @@ class SuiteForm(SentOnce, SessionFields):
         label="Sessions", required=False, widget=forms.CheckboxSelectMultiple
     )
     others = forms.CharField(
-        label="Other sessions", required=False, help_text="Ids or keys, separated by spaces."
+        label="Other sessions", required=False, help_text="IDs or keys, separated by spaces."
     )
     match_q = forms.CharField(label="Name or key contains", required=False, max_length=200)
     match_agent = forms.CharField(label="Agent", required=False, max_length=200)
@@ -65,12 +65,12 @@ class SuiteForm(SentOnce, SessionFields):
         label="Spend limit in US dollars",
         required=False,
         min_value=0,
-        help_text="Per run, over all of its replays. A call starts only if its expected cost fits. Needs models whose price is known.",
+        help_text="Per run, over all of its replays. A call starts only if its expected cost fits. Needs models with known prices.",
     )
     fail_on = forms.CharField(
         label="Fail on",
         required=False,
-        help_text="Separated by commas: worse, new failure, numbers differ, altered, left out, cost:1.50. A run that meets one of them is marked.",
+        help_text="Separated by commas: worse, new failure, numbers differ, altered, left out, cost:1.50. A run that meets one of these is marked.",
     )
     repeat = forms.ChoiceField(label="Runs", choices=REPEATS, required=False)
     hours = forms.IntegerField(
@@ -90,7 +90,7 @@ class SuiteForm(SentOnce, SessionFields):
         initial=time(6),
         widget=forms.TimeInput(format="%H:%M", attrs={"type": "time"}),
     )
-    timezone = forms.ChoiceField(label="Timezone", required=False, initial="UTC")
+    timezone = forms.ChoiceField(label="Time zone", required=False, initial="UTC")
 
     def __init__(
         self,

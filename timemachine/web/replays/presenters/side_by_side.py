@@ -72,7 +72,7 @@ _EVIDENCE: Final = {
     "both_refuse": "Both decline to answer",
     "withheld": "Based on",
     "calls": "Equal calls",
-    "text": "Texts next to the calls",
+    "text": "Text accompanying the calls",
     "not_asked": "Not sent",
     "new_refuses": "The new answer declines to answer",
 }

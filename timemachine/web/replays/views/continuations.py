@@ -30,7 +30,7 @@ from timemachine.web.form_parts import sent
 from timemachine.web.http import page
 from timemachine.web.replays.forms.continuations import ContinueForm, GoOnForm
 
-_ASSUMPTION: Final = "If the run makes as many calls as the recording from this step on. It ends earlier where the record has no answer."
+_ASSUMPTION: Final = "Assumes as many calls as the recording made from this step. The run ends earlier if the record has no answer."
 
 
 @form_view(OPERATOR)
@@ -84,7 +84,7 @@ def _step_in(text: str) -> int:
     number = whole_number(text)
     if number is None:
         raise InvalidInput(
-            f"`from` must be the number of a model call, for example 3, not {text[:40]!r}. Choose one on the timeline: its "
+            f"`from` must be the number of a model call, for example 3, not {text[:40]!r}. Choose one on the timeline; the "
             "filter kind:llm_call shows the model calls.",
             code="invalid_field",
             field="from",

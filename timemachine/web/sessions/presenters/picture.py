@@ -285,7 +285,7 @@ def _words(found: Picture, noted: Sequence[int], replayed: ReplayedSteps | None,
         sentences.append(f"from {_moment(found.axis.begins)} to {_moment(found.axis.ends)}")
         gaps = found.axis.gaps
         idle = formatting.duration(sum(gap.seconds for gap in gaps) * 1_000)
-        sentences += [f"{counted(len(gaps), 'gap')} without steps, together {idle}"] if gaps else []
+        sentences += [f"{counted(len(gaps), 'gap')} without steps, {idle} in total"] if gaps else []
     for lane in found.lanes:
         sentences.append(f"{lane.agent} {lane.name} {lane.number:,}".strip())
     sentences.append(counted(found.errors, "error"))

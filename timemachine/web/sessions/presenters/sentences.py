@@ -10,8 +10,8 @@ from timemachine.text.redaction.pure.marks import after_mark
 
 _WHY: Final = {
     "no_support": "no passage says this",
-    "number": "it has a number that is in no passage, or that differs in the passage",
-    "name": "it has a name that is in no passage, or that differs in the passage",
+    "number": "it has a number that is in no passage or differs in the passage",
+    "name": "it has a name that is in no passage or differs in the passage",
     "negation": "only one side is negated, or the direction is reversed",
 }
 _NOWHERE: Final = {

@@ -46,7 +46,7 @@ def course_words(session: Session, course: Activity) -> str:
     if not course.over_time:
         return f"{steps} in order{errors}"
     busiest = max(range(COLUMNS), key=lambda column: course.steps[column])
-    return f"{steps} over time, most at {round(100 * busiest / (COLUMNS - 1))}%{errors}"
+    return f"{steps} over time, busiest at {round(100 * busiest / (COLUMNS - 1))}%{errors}"
 
 
 def _silhouette(steps: Sequence[float]) -> Iterator[str]:

@@ -83,7 +83,7 @@ def pin_of(session: Session, written: str) -> Pin:
         return Pin()
     if not (written.isascii() and written.isdigit()):
         return Pin(
-            notice=f"“{written[:40]}” is not a step number, so no step is pinned. Use a number, as in `?pin=12`."
+            notice=f"“{written[:40]}” is not a step number, so no step is pinned. Use a number, like `?pin=12`."
         )
     sequence = min(int(written[:19]), LAST)
     step = max(1, min(sequence, session.last_sequence))
@@ -92,7 +92,7 @@ def pin_of(session: Session, written: str) -> Pin:
     last = counted(session.last_sequence, "step")
     return Pin(
         step=step,
-        notice=f"There is no step {sequence:,} to pin: this session has {last}. The nearest is pinned, step {step:,}.",
+        notice=f"There is no step {sequence:,} to pin: this session has {last}. The nearest step is pinned: {step:,}.",
     )
 
 

@@ -89,14 +89,14 @@ def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:
     result: dict[str, Any] = done.result or {"steps": 1}
     others = result["steps"] - 1
     repeated = (
-        f" {counted(others, 'other step')} repeated its text, which was deleted there too."
+        f" {counted(others, 'other step')} repeated its text, which was also deleted there."
         if others > 0
         else ""
     )
     sentence = f"Step deleted. A tombstone records who, when and why.{repeated}"
     if stays := result.get("summaries"):
         frames = render_to_string("erasures/summaries.html", {"summaries": stays})
-        sentence = format_html("{} These summaries may quote it and stay: {}", sentence, frames)
+        sentence = format_html("{} These summaries may quote it and are kept: {}", sentence, frames)
     messages.success(request, sentence)
     return redirect(f"{reverse('timeline', args=[done.session_id])}?step={done.steps[0]}")
 

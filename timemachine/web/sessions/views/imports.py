@@ -126,7 +126,7 @@ def _all_refused(request: HttpRequest, form: ImportForm, accounts: list[Account]
     """Show the form again with the errors: at the field for one file, one line each for several."""
     several = len(accounts) > 1
     form.add_error(
-        "file", f"None of the {len(accounts):,} files was imported." if several else accounts[0]["refused"]
+        "file", f"None of the {len(accounts):,} files were imported." if several else accounts[0]["refused"]
     )
     context = {
         "form": form,

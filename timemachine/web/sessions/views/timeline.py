@@ -133,7 +133,7 @@ def _changed_significance(
         if refused is not None:
             refused_again = Refused(status=refused.status, significance=refused)
             return _shown(request, access, session, state, refused_again)
-        messages.success(request, f"Significance of step {step:,} changed. The record stays as it is.")
+        messages.success(request, f"Significance of step {step:,} changed. The record itself is unchanged.")
     return see_other(request.path + address_query(state.preserved))
 
 
@@ -247,7 +247,7 @@ def _notice(session: Session, state: UrlState, sequence: int | None) -> str:
         return ""
     if state.step is not None:
         last = counted(session.last_sequence, "step")
-        return f"There is no step {state.step:,}: this session has {last}. The nearest is shown, step {sequence:,}."
+        return f"There is no step {state.step:,}: this session has {last}. The nearest step is shown: {sequence:,}."
     if state.step_written:
-        return f"“{state.step_written[:40]}” is not a step number. Use a number, as in `?step=12`. This is step {sequence:,}."
+        return f"“{state.step_written[:40]}” is not a step number. Use a number, like `?step=12`. This is step {sequence:,}."
     return ""

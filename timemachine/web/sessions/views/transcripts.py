@@ -119,7 +119,7 @@ def _written(request: HttpRequest) -> dict[str, str]:
 def _after(request: HttpRequest) -> int:
     after = whole_number(request.GET.get("after", "0"))
     if after is None:
-        raise InvalidInput("Invalid page. The transcript starts at the first turn.", code="unknown_after")
+        raise InvalidInput("Invalid page. The transcript starts at the first step.", code="unknown_after")
     return after
 
 

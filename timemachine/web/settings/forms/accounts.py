@@ -55,7 +55,7 @@ class SignInForm(RecordForm):
 class NewPasswordForm(RecordForm):
     """Set a new password, entered twice and validated for the person."""
 
-    password = _password("New password", "new-password", "At least 10 characters, and not a common one.")
+    password = _password("New password", "new-password", "At least 10 characters, and not a common password.")
     again = _password("Repeat new password", "new-password")
 
     def __init__(self, user: User, data: Mapping[str, Any] | None = None) -> None:
@@ -145,7 +145,7 @@ class KeyForm(RecordForm):
 
     ids = "key"
     places: ClassVar[Mapping[str, str]] = {ANY: "name"}
-    name = _name("Name", autocomplete="off", placeholder="for example: nightly import on host a")
+    name = _name("Name", autocomplete="off", placeholder="for example nightly import on host a")
     scopes = forms.MultipleChoiceField(
         label="Scopes",
         choices=SCOPE_CHOICES,

@@ -38,9 +38,7 @@ class ProviderKeyForm(RecordForm):
         model = self.fields["default_model"]
         model.initial = listed.own_key.default_model if listed.own_key else None
         model.widget.attrs["placeholder"] = listed.model.model if listed.model else ""
-        model.help_text = (
-            f"The model for “{listed.provider}” without a model name. Leave empty for the server's default."
-        )
+        model.help_text = f"The model used for “{listed.provider}” when no model is named. Leave empty for the server's default."
 
 
 class ServerForm(RecordForm):

@@ -20,7 +20,7 @@ DETECTED: Final = [
     ("card", "Payment card numbers"),
     ("iban", "IBANs"),
     ("ssn", "US social security numbers"),
-    ("password", "Passwords and keys by their context: commands, configuration, pieces of keys"),
+    ("password", "Passwords and keys recognised by context: commands, configuration, fragments of keys"),
     ("machine", "Home paths, user names and host names"),
 ]
 ABOUT_BUILT_IN: Final = f"“{BUILT_IN.name}” matches {FINDS}. It does not match {LEAVES}; use a profile with custom patterns and fields for those."
@@ -42,7 +42,7 @@ class ProfileForm(SentOnce):
         label="Phone numbers without country code",
         required=False,
         max_length=100,
-        help_text="Two-letter regions, for example DE, US. International numbers (+49 …) always match.",
+        help_text="Two-letter region codes, for example DE, US. International numbers (+49 …) always match.",
     )
     patterns = area_field(
         "Patterns",
@@ -126,7 +126,7 @@ class TryForm(RecordForm):
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
     )
     session = forms.CharField(
-        label="Or a recorded step: session", required=False, max_length=200, help_text="Id or key."
+        label="Or a recorded step: session", required=False, max_length=200, help_text="ID or key."
     )
     sequence = WholeNumber(label="Step", required=False, min_value=1, max_value=2**62)
 

@@ -67,7 +67,7 @@ def empty_answer_cache(request: HttpRequest, access: Access) -> HttpResponse:
     """Empty the project's answer cache."""
     removed = answer_cache.empty(access.project)
     messages.success(
-        request, f"{counted(removed, 'answer')} removed from the cache. Recorded sessions do not change."
+        request, f"{counted(removed, 'answer')} removed from the cache. Recorded sessions are unchanged."
     )
     return see_other("settings", part="answer-cache")
 
@@ -84,7 +84,7 @@ def set_compression_rule(request: HttpRequest, access: Access) -> HttpResponse:
         request,
         "Sessions are not compressed automatically."
         if days is None
-        else f"Sessions are compressed {counted(days, 'day')} after their end.",
+        else f"Sessions are compressed {counted(days, 'day')} after they end.",
     )
     return see_other("settings", part="compression")
 

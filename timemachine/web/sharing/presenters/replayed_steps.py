@@ -12,7 +12,7 @@ SENT_WITH: Final = ("system_prompt", "question", "messages", "temperature", "see
 """Options of a replay that change a request before it is sent."""
 _REQUESTS: Final[Mapping[str, str]] = {
     "verified": "The request below is the recorded one: its bytes still have the recorded SHA-256",
-    "altered": "The stored request is not the one that was recorded: its bytes have another SHA-256",
+    "altered": "The stored request is not the one that was recorded: its bytes have a different SHA-256",
     "missing": "A step that is part of the request was deleted",
     "not_recorded": "The request or its beginning was not recorded",
     "reconstructed": "The request or its beginning was not recorded; the replay assembled it from the steps before it",

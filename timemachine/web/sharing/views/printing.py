@@ -27,7 +27,7 @@ from timemachine.web.sharing.presenters.shared_pages import about, outcome
 from timemachine.web.sharing.visitors import for_visitors, is_open, scope_of
 
 STEPS_HERE: Final = "<!-- the steps -->"
-ENDED: Final = '<p class="note bad">The link was revoked or expired while this was printed. The record is not complete.</p>'
+ENDED: Final = '<p class="note bad">The link was revoked or expired while this page was being prepared. The record is incomplete.</p>'
 
 
 @for_visitors

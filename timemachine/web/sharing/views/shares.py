@@ -198,7 +198,7 @@ def _revoked(link: ShareLink) -> str:
     """Return the confirmation of a revoked link, with its target and label."""
     label = format_html(", “<bdi>{}</bdi>”,", shown(link.label)) if link.label else ""
     return format_html(
-        "The link to <bdi>{}</bdi>{} is revoked. It stopped working immediately, also for visitors who have it open.",
+        "The link to <bdi>{}</bdi>{} is revoked. It stopped working immediately, even for visitors who have it open.",
         shown(link.name),
         label,
     )

@@ -14,7 +14,7 @@ from timemachine.recording.sessions.pure.corrections import unknown_cost_calls
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS, SPENDING
 
 NAME: Final = "atif"
-TITLE: Final = "ATIF v1.7, a trajectory for tools that train and evaluate agents"
+TITLE: Final = "ATIF v1.7 trajectory, for tools that train and evaluate agents"
 ENDING: Final = ".atif.json"
 MEDIA_TYPE: Final = "application/json"
 _UNKNOWN: Final = "unknown"

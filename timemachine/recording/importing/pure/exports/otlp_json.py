@@ -20,7 +20,7 @@ from timemachine.recording.otel.pure.attributes import CACHED, COPIED, NOT_RECOR
 from timemachine.recording.sessions.pure.corrections import is_correction
 
 NAME: Final = "otlp_json"
-TITLE: Final = "OpenTelemetry (OTLP in JSON), for tools that read traces"
+TITLE: Final = "OpenTelemetry (OTLP as JSON), for tools that read traces"
 ENDING: Final = ".otlp.jsonl"
 MEDIA_TYPE: Final = "application/x-ndjson"
 IN_A_REQUEST: Final = 200

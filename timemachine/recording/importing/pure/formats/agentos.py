@@ -31,7 +31,7 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "agentos"
-TITLE: Final = "AgentOS replay entries (a JSON list, or .jsonl)"
+TITLE: Final = "AgentOS replay entries (JSON list or .jsonl)"
 _ACTIONS: Final = {"llm_call", "tool_call", "tool_result", "memory_op"}
 
 

@@ -23,7 +23,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.validation import MOST_TOKENS
 
 NAME: Final = "aider"
-TITLE: Final = "a chat history of Aider (.aider.chat.history.md)"
+TITLE: Final = "Aider chat history (.aider.chat.history.md)"
 _START: Final = re.compile(r"# aider chat started at (.*)")
 _STARTS: Final = re.compile(r"^# aider chat started at \d", re.MULTILINE)
 _COUNT: Final = r"([\d.,]{1,20}[kM]?)"
@@ -34,7 +34,7 @@ _COST: Final = re.compile(r"Cost: \$([\d.,]{1,20}) (?:message|request|send)\b")
 _MODEL: Final = re.compile(r"(?:Main model|Models?): ([^\s,]+)(.*)")
 _FAILURE: Final = re.compile(r"(?:Unexpected error: )?litellm\.(?:\w+\.)*(\w+(?:Error|Exception))\b")
 _UNITS: Final = {"k": 1_000, "M": 1_000_000}
-_UTC: Final = "Aider writes local times without an offset; they were read as UTC."
+_UTC: Final = "Aider records local times without a UTC offset, so they were read as UTC."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,7 @@ from timemachine.recording.sessions.pure.validation import key_of
 from timemachine.recording.sessions.pure.vocabulary import ROLES, SETTINGS
 
 NAME: Final = "atif"
-TITLE: Final = "an ATIF trajectory (a JSON object with schema_version and steps)"
+TITLE: Final = "ATIF trajectory (JSON object with schema_version and steps)"
 _SOURCES: Final = {"user": "user", "agent": "agent"}
 _LAYERS: Final = {"system": "sys", "tool": "tool", None: None}
 _NOT_RECORDED: Final = object()
@@ -68,7 +68,7 @@ def _sessions(found: JsonObject, reader: Reader, outer: str | None) -> list[Sess
     for each in inner:
         drafts += _sessions(each, reader, key)
     for _ in range(len(list_at(found, "subagent_trajectories")) - len(inner)):
-        reader.skip("It is not a trajectory, because it is not an object.")
+        reader.skip("It is not an object, so it is not a trajectory.")
     return drafts
 
 

@@ -41,8 +41,8 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "chatgpt"
-TITLE: Final = "an export of ChatGPT (conversations.json, or the .zip with it)"
-_NO_TREE: Final = "It has no `mapping`, so it is not a conversation of ChatGPT."
+TITLE: Final = "ChatGPT export (conversations.json, or the .zip that contains it)"
+_NO_TREE: Final = "It has no `mapping`, so it is not a ChatGPT conversation."
 _ROLES: Final = {"user": "user", "assistant": "agent", "system": "system"}
 _CONTEXT: Final = frozenset({"user_editable_context", "model_editable_context"})
 

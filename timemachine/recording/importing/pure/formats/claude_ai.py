@@ -42,8 +42,8 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "claude_ai"
-TITLE: Final = "an export of claude.ai (conversations.json, or the .zip with it)"
-_NO_MESSAGES: Final = "It has no `chat_messages`, so it is not a conversation of claude.ai."
+TITLE: Final = "claude.ai export (conversations.json, or the .zip that contains it)"
+_NO_MESSAGES: Final = "It has no `chat_messages`, so it is not a claude.ai conversation."
 _ROLES: Final = {"human": "user", "user": "user", "assistant": "agent"}
 _ATTACHED: Final = ("attachments", "files", "files_v2")
 

@@ -27,7 +27,7 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 NAME: Final = "codex_exec"
-TITLE: Final = "output of `codex exec --json` (.jsonl)"
+TITLE: Final = "Output of `codex exec --json` (.jsonl)"
 _STARTS: Final = frozenset({"thread.started", "session.created"})
 _ITEM_EVENTS: Final = frozenset({"item.started", "item.updated", "item.completed"})
 _EVENTS: Final = (
@@ -59,7 +59,7 @@ def recognises(opening: Opening) -> bool:
 
 def read(reader: Reader) -> ParsedFile:
     """Return one session per thread. Raises `InvalidInput` (`unknown_format`) if no line can be used."""
-    lines = reader.lines(_is_event, "It is no event of `codex exec --json`.")
+    lines = reader.lines(_is_event, "It is not an event of `codex exec --json`.")
     threads: list[list[JsonObject]] = []
     for line in lines:
         thread = _thread(line.record)

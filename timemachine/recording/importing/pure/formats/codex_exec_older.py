@@ -19,7 +19,7 @@ from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import first_at, number, record_at, short_text_at, text_at
 
 NAME: Final = "codex_exec_older"
-TITLE: Final = "output of `codex exec --json` before October 2025 (.jsonl)"
+TITLE: Final = "Output of `codex exec --json` before October 2025 (.jsonl)"
 _EVENTS: Final = frozenset({
     "task_started", "task_complete", "agent_message", "agent_reasoning", "exec_command_begin", "token_count",
     "session_configured",
@@ -42,9 +42,7 @@ def recognises(opening: Opening) -> bool:
 
 def read(reader: Reader) -> ParsedFile:
     """Return the session of the file. Raises `InvalidInput` (`unknown_format`) if no line can be used."""
-    records = [
-        line.record for line in reader.lines(_is_usable, "It is neither an event, settings nor a prompt.")
-    ]
+    records = [line.record for line in reader.lines(_is_usable, "It is not an event, settings or a prompt.")]
     lines = [_as_rollout(place, each) for place, each in enumerate(records, start=1)]
     settings = next(filter(_is_settings, records), {})
     rollout = Rollout(

@@ -21,7 +21,7 @@ from timemachine.recording.importing.pure.values import list_at, moment, record_
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "codex_older"
-TITLE: Final = "a Codex rollout from before September 2025 (a .jsonl or .json file from ~/.codex/sessions)"
+TITLE: Final = "Codex rollout from before September 2025 (.jsonl or .json file from ~/.codex/sessions)"
 _ITEMS: Final = frozenset({
     "message", "reasoning", "function_call", "function_call_output", "local_shell_call", "custom_tool_call",
     "custom_tool_call_output", "web_search_call",
@@ -57,7 +57,7 @@ def _records(reader: Reader) -> Iterator[JsonObject]:
             if reader.takes(record, "an item"):
                 yield record
         return
-    for line in reader.lines(_is_usable, "It is neither a session, a state nor an item of Codex."):
+    for line in reader.lines(_is_usable, "It is not a Codex session, state or item."):
         yield line.record
 
 

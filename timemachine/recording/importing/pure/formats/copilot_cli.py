@@ -35,7 +35,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import SETTINGS
 
 NAME: Final = "copilot_cli"
-TITLE: Final = "a session of GitHub Copilot CLI (events.jsonl)"
+TITLE: Final = "GitHub Copilot CLI session (events.jsonl)"
 _AGENT: Final = "copilot-cli"
 _START: Final = "session.start"
 _MESSAGE: Final = "assistant.message"

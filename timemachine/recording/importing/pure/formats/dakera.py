@@ -25,7 +25,7 @@ from timemachine.recording.sessions.pure.validation import LONGEST_WORD
 from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
 
 NAME: Final = "dakera"
-TITLE: Final = "Dakera memories of a session (a JSON list, or .jsonl)"
+TITLE: Final = "Dakera memories of a session (JSON list or .jsonl)"
 MOST_NAMED: Final = 20
 _SPOKEN: Final = re.compile(r"\[(\w{1,20})\] ?(.*)", re.DOTALL)
 _SEQUENCE: Final = re.compile(r"seq:([0-9]{1,9})")

@@ -35,7 +35,7 @@ from timemachine.recording.sessions.pure.validation import copied_from_in
 from timemachine.recording.sessions.pure.vocabulary import LAYERS, ROLES
 
 NAME: Final = "devduck"
-TITLE: Final = "a devduck recording (a .zip with events.jsonl)"
+TITLE: Final = "devduck recording (.zip with events.jsonl)"
 _EVENTS: Final = "events.jsonl"
 _PICKLED: Final = "session.pkl was not opened: it is a Python pickle, which can run code when it is loaded."
 _SPEAKERS: Final = {"user": "user", "system": "system"}
@@ -65,7 +65,7 @@ def read(reader: Reader) -> ParsedFile:
         client_id = ids.claim(id_with_digest("metadata", metadata))
         actions.append(system_event("metadata", client_id, source={"metadata": metadata}, output=metadata))
     if not actions:
-        raise reader.refusal("no line of its events can be read.")
+        raise reader.refusal("none of its event lines can be read.")
     about = record_at(metadata)
     session = session_draft(
         reader.key(short_text_at(about, "session_id", "id"), [action.source for action in actions]),

@@ -39,7 +39,7 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 NAME: Final = "gemini_cli"
-TITLE: Final = "a chat of Gemini CLI (session-….json or .jsonl from ~/.gemini/tmp/…/chats)"
+TITLE: Final = "Gemini CLI chat (session-….json or .jsonl from ~/.gemini/tmp/…/chats)"
 _AGENT: Final = "gemini-cli"
 _TYPES: Final = frozenset({"user", "gemini", "info", "error", "warning"})
 _REWOUND: Final = "rewound"
@@ -77,7 +77,7 @@ def read(reader: Reader) -> ParsedFile:
         heads = [about]
         records = [each for each in list_at(document, "messages") if reader.takes(each, "a message")]
     else:
-        lines = reader.lines(_is_line, "It is neither a message nor about the session.")
+        lines = reader.lines(_is_line, "It is not a message and not session information.")
         all_records = [line.record for line in lines]
         heads = list(takewhile(is_head, all_records))
         records = all_records[len(heads) :]

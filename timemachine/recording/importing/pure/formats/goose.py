@@ -41,7 +41,7 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 NAME: Final = "goose"
-TITLE: Final = "a session of Goose (.json as exported, or .jsonl)"
+TITLE: Final = "Goose session (exported .json, or .jsonl)"
 _CALLS: Final = frozenset({"toolRequest", "frontendToolRequest"})
 _ABOUT: Final = ("working_dir", "session_type", "schedule_id", "provider_name", "message_count")
 _ROLES: Final = {"user": "user", "assistant": "agent"}
@@ -60,7 +60,7 @@ def read(reader: Reader) -> ParsedFile:
     records = list(
         reader.records(
             lambda each: _is_session(each) or _is_head(each) or _is_message(each),
-            "It is no message of Goose.",
+            "It is not a Goose message.",
         )
     )
     sessions = [each for each in records if _is_session(each)]
@@ -70,7 +70,7 @@ def read(reader: Reader) -> ParsedFile:
         head = lines[0] if _is_head(lines[0]) else {}
         found.append(_session(head, lines[1:] if head else lines, reader))
     if not found:
-        raise reader.refusal("it has no message of Goose.")
+        raise reader.refusal("it has no Goose message.")
     return reader.parsed(found)
 
 

@@ -43,10 +43,10 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 NAME: Final = "inspect"
-TITLE: Final = "an Inspect log (.eval, or .json)"
+TITLE: Final = "Inspect log (.eval or .json)"
 _HEADS: Final = ("header.json", "_journal/start.json")
 _NOT_READ: Final = (
-    "The archive's summaries, reductions and journal were not read, because they only repeat the samples."
+    "The archive's summaries, reductions and journal were not read because they only repeat the samples."
 )
 
 
@@ -70,7 +70,7 @@ def read(reader: Reader) -> ParsedFile:
         if isinstance(sample, dict):
             drafts.append(_session(sample, head, reader, attached))
         else:
-            reader.skip("It is not a sample, because it is not an object.")
+            reader.skip("It is not an object, so it is not a sample.")
     reader.notes += attached.notes()
     if not drafts:
         raise reader.refusal("no sample in it is an object.")
@@ -169,7 +169,7 @@ def _objects(records: Sequence[Any], reader: Reader) -> list[JsonObject]:
     found = [each for each in records if isinstance(each, dict)]
     reader.use(len(found))
     for _ in range(len(records) - len(found)):
-        reader.skip("It is neither a message nor an event, because it is not an object.")
+        reader.skip("It is not an object, so it is neither a message nor an event.")
     return found
 
 

@@ -41,7 +41,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import OPERATION
 
 NAME: Final = "langfuse"
-TITLE: Final = "a Langfuse export (trace-….json or session-….json)"
+TITLE: Final = "Langfuse export (trace-….json or session-….json)"
 _WITHIN: Final = ("observations", "scores", "comments")
 _CALLS: Final[dict[str, JsonObject]] = {"GENERATION": {}, "EMBEDDING": {OPERATION: EMBEDDINGS}}
 _LATEST: Final = datetime(9000, 1, 1, tzinfo=UTC)
@@ -56,7 +56,7 @@ def read(reader: Reader) -> ParsedFile:
     """Return the sessions of the export. Raises `InvalidInput` if it contains no trace."""
     groups: dict[str, list[ActionDraft]] = {}
     traces: dict[str, JsonObject] = {}
-    for record in reader.records(_is_export, "It is not a trace and contains none."):
+    for record in reader.records(_is_export, "It is not a trace and does not contain one."):
         for trace, inner in _traces(record, reader):
             key = short_text_at(trace, "sessionId", "id") or ""
             traces.setdefault(key, trace)
@@ -83,7 +83,7 @@ def _traces(record: JsonObject, reader: Reader) -> Iterator[tuple[JsonObject, di
         comments = list_at(record, "comments")
         for each in record["traces"]:
             if not isinstance(each, dict):
-                reader.skip("It is not a trace, because it is not an object.")
+                reader.skip("It is not an object, so it is not a trace.")
                 continue
             trace, inner = _split(each)
             if session and not trace.get("sessionId"):

@@ -35,7 +35,7 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 
 NAME: Final = "langsmith"
-TITLE: Final = "LangSmith runs (.jsonl, a JSON list, an object with runs, or bodies of the SDK)"
+TITLE: Final = "LangSmith runs (.jsonl, JSON list, object with runs, or SDK request bodies)"
 _THREAD: Final = ("thread_id", "session_id", "conversation_id")
 _TIERS: Final = ("priority", "flex")
 _REQUESTED: Final = ("service_tier", "speed", "inference_geo")

@@ -26,7 +26,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Ret
 from timemachine.recording.sessions.pure.vocabulary import MODES
 
 NAME: Final = "memvid"
-TITLE: Final = "a memvid session (the JSON of session view)"
+TITLE: Final = "memvid session (JSON from session view)"
 _KINDS: Final = {
     "put": "put",
     "putmany": "put",

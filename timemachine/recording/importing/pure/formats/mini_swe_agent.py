@@ -43,7 +43,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import IN_TEXT, SENT
 
 NAME: Final = "mini_swe_agent"
-TITLE: Final = "a trajectory of mini-swe-agent (a .traj.json file)"
+TITLE: Final = "mini-swe-agent trajectory (.traj.json file)"
 _AGENT: Final = "mini-swe-agent"
 _BASH: Final = "bash"
 _BLOCK: Final = re.compile(r"```(?:mswea_bash_command|bash)\s*\n(.*?)\n```", re.DOTALL)

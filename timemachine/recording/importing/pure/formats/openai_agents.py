@@ -32,7 +32,7 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 NAME: Final = "openai_agents"
-TITLE: Final = "traces of the OpenAI Agents SDK (.jsonl, a list, or an object with data)"
+TITLE: Final = "OpenAI Agents SDK traces (.jsonl, JSON list, or object with data)"
 _STORED: Final = ("previous_response_id", "conversation")
 """What a request continues that OpenAI stored."""
 _TRACE: Final = "trace"
@@ -53,7 +53,7 @@ def read(reader: Reader) -> ParsedFile:
     for each in reader.records(_is_known, "It is neither a trace nor a span.", inside="data"):
         whole = canonical_json(each)
         if "id" in each and whole in written:
-            reader.skip("It was written before.")
+            reader.skip("It repeats an earlier trace or span.")
             continue
         written.add(whole)
         reader.use()

@@ -16,7 +16,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.vocabulary import SETTINGS
 
 NAME: Final = "openai_chat"
-TITLE: Final = "chats in OpenAI's form (.jsonl, an object with messages on each line)"
+TITLE: Final = "OpenAI-style chats (.jsonl, one object with messages per line)"
 
 _OTHERS: Final = frozenset({"type", "termination_reason", "sessionId", "trajectory_format"})
 """Fields of records of other tools, such as a simulation of tau2-bench."""
@@ -34,7 +34,7 @@ def read(reader: Reader) -> ParsedFile:
     chats = reader.records(lambda chat: isinstance(chat.get("messages"), list), "It has no `messages`.")
     sessions = [_session(chat, reader) for chat in chats]
     if not sessions:
-        raise reader.refusal("no line of it has `messages`.")
+        raise reader.refusal("none of its lines has `messages`.")
     return reader.parsed(sessions)
 
 

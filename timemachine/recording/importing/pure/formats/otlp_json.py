@@ -26,7 +26,7 @@ from timemachine.recording.sessions.pure.validation import check_action, key_of
 
 NAME: Final = "otlp_json"
 TITLE: Final = (
-    "traces or logs of OpenTelemetry in JSON (an object with resourceSpans or resourceLogs, or lines of them)"
+    "OpenTelemetry traces or logs as JSON (object with resourceSpans or resourceLogs, or one per line)"
 )
 
 
@@ -60,7 +60,7 @@ def sessions_of_spans(reader: Reader, spans: Iterable[Span | Refused]) -> Parsed
             reader.use()
             found.append((span, draft))
     if not found:
-        raise reader.refusal("it has no span that can be recorded, and no log record of an agent.")
+        raise reader.refusal("it has no spans that can be recorded and no log records from an agent.")
     once = counted_once([draft for _, draft in found])
     found = [(span, draft) for (span, _), draft in zip(found, once, strict=True)]
     found.sort(key=lambda each: (*each[0].order, each[0].id))
@@ -122,9 +122,7 @@ def _without_repeats(drafts: Sequence[ActionDraft], reader: Reader) -> list[Acti
         by_id.setdefault(placed.id, []).append(placed)
     twice = sum(len(same) - 1 for same in by_id.values())
     if twice:
-        reader.notes.append(
-            f"{twice:,} spans were repeated without a change. They are stored with the first one."
-        )
+        reader.notes.append(f"{twice:,} spans were repeated unchanged. They are stored with the first one.")
     return [
         replace(
             same[0],

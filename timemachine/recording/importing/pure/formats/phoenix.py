@@ -29,7 +29,7 @@ from timemachine.recording.otel.pure.span import STATUS_ERROR, Span, SpanEvent
 from timemachine.recording.sessions.pure.validation import key_of
 
 NAME: Final = "phoenix"
-TITLE: Final = "spans of Phoenix (.jsonl, a JSON list, or an object with data)"
+TITLE: Final = "Phoenix spans (.jsonl, JSON list, or object with data)"
 _KIND: Final = "openinference.span.kind"
 _PREFIX: Final = "attributes."
 _WHOLE: Final = frozenset({"metadata", "llm.invocation_parameters", "tool.parameters", "tag.tags"})

@@ -40,7 +40,7 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage, copy_of
 
 NAME: Final = "pi"
-TITLE: Final = "a session of the Pi coding agent (a .jsonl file from ~/.pi/agent/sessions)"
+TITLE: Final = "Pi coding agent session (.jsonl file from ~/.pi/agent/sessions)"
 _AGENT: Final = "pi"
 _MESSAGE: Final = "message"
 _BASH: Final = "bash"

@@ -40,7 +40,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.vocabulary import IN_TEXT, SENT
 
 NAME: Final = "swe_agent"
-TITLE: Final = "a SWE-agent trajectory (a .traj file)"
+TITLE: Final = "SWE-agent trajectory (.traj file)"
 _AGENT: Final = "swe-agent"
 _ISSUE: Final = re.compile(r"ISSUE:\s*(.+)")
 

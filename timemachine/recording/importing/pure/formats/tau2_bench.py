@@ -38,11 +38,11 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "tau2_bench"
-TITLE: Final = "results of tau2-bench (a JSON object with simulations, or one simulation)"
+TITLE: Final = "tau2-bench results (JSON object with simulations, or one simulation)"
 _SIMULATION: Final = frozenset({"task_id", "termination_reason"})
 _CONTENTS: Final = ("messages", "ticks")
 _SIDES: Final = {"assistant": "agent", "user": "user"}
-_UTC: Final = "Times in this file have no offset from UTC; they were read as UTC."
+_UTC: Final = "Times in this file have no UTC offset, so they were read as UTC."
 
 
 def recognises(opening: Opening) -> bool:
@@ -94,7 +94,7 @@ def _session(simulation: JsonObject, info: JsonObject, reader: Reader) -> Sessio
         actions += _ticks([each for each in ticks if reader.takes(each, "a tick")], models, ids)
     elif ticks:
         reader.notes.append(
-            "Ticks that repeat the messages were not read; they are in the source of the end."
+            "Ticks that repeat the messages were not read; they are kept in the source of the last step."
         )
     left_out = ("messages",) if messages else _CONTENTS
     rest = {name: value for name, value in simulation.items() if name not in left_out}

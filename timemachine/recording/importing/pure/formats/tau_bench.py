@@ -14,7 +14,7 @@ from timemachine.recording.importing.pure.values import list_at, number, record_
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "tau_bench"
-TITLE: Final = "a tau-bench result file (a JSON list of runs, each with task_id, reward and traj)"
+TITLE: Final = "tau-bench results (JSON list of runs, each with task_id, reward and traj)"
 
 
 def recognises(opening: Opening) -> bool:
@@ -25,7 +25,7 @@ def recognises(opening: Opening) -> bool:
 def read(reader: Reader) -> ParsedFile:
     """Return one session per run. Raises `InvalidInput` (`unknown_format`) if there are none."""
     runs = reader.records(
-        lambda run: isinstance(run.get("traj"), list), "It has no `traj`, the messages of a run."
+        lambda run: isinstance(run.get("traj"), list), "It has no `traj` (the messages of a run)."
     )
     sessions = [_session(run, reader) for run in runs]
     if not sessions:

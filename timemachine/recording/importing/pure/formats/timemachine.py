@@ -23,7 +23,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Ret
 from timemachine.recording.sessions.pure.validation import LARGEST_INTEGER, check_action, check_key
 
 NAME: Final = "timemachine"
-TITLE: Final = "a session exported from Time Machine (JSON lines)"
+TITLE: Final = "Time Machine session export (JSON lines)"
 FORMAT: Final = "timemachine-session"
 VERSION: Final = 1
 DEEPEST: Final = MAX_DEPTH + 8
@@ -136,7 +136,7 @@ def _session(about: JsonObject, actions: list[ActionDraft], reader: Reader) -> S
     header = _typed(about, _ABOUT, "session")
     if header["through"] != len(actions):
         raise reader.refusal(
-            f"it is cut off: it should end with step {header['through']!r}, but has {len(actions):,} steps."
+            f"it is truncated: it should end with step {header['through']!r}, but has {len(actions):,} steps."
         )
     ids = [action.id for action in actions if action.id is not None]
     if len(set(ids)) != len(ids):

@@ -15,7 +15,7 @@ from timemachine.recording.importing.pure.values import list_at, record_at, shor
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "who_and_when"
-TITLE: Final = "a Who&When failure (a JSON object with history, mistake_agent and mistake_step)"
+TITLE: Final = "Who&When failure (JSON object with history, mistake_agent and mistake_step)"
 _MARKS: Final = frozenset({"mistake_agent", "mistake_step"})
 _METADATA: Final = (
     "question", "question_ID", "level", "ground_truth", "is_correct", "is_corrected", "mistake_agent", "mistake_step",
@@ -50,7 +50,7 @@ def read(reader: Reader) -> ParsedFile:
         messages[wrong] = replace(message, significance="error", tags=(*message.tags, "mistake"))
     else:
         reader.notes.append(
-            "The labelled mistake is not a message of the history. It is only in the metadata."
+            "The labelled mistake is not a message in the history, so it is kept only in the metadata."
         )
     reader.use()
     rest = {name: value for name, value in found.items() if name not in {"history", "system_prompt"}}

@@ -42,8 +42,8 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "autogen"
-TITLE: Final = "a run of AutoGen or AG2 (a JSON object with chat_history, chat_messages or messages, .jsonl, or a log of runtime_logging)"
-_NONE: Final = "It is no message of AutoGen."
+TITLE: Final = "AutoGen or AG2 run (JSON object with chat_history, chat_messages or messages, .jsonl, or runtime_logging log)"
+_NONE: Final = "It is not an AutoGen message."
 _CALLS: Final = "ToolCallRequestEvent"
 _RESULTS: Final = "ToolCallExecutionEvent"
 _SUMS: Final = ("usage_excluding_cached_inference", "usage_including_cached_inference")
@@ -75,7 +75,7 @@ def read(reader: Reader) -> ParsedFile:
     if messages:
         sessions.insert(0, _session(messages, {}, None, reader))
     if not sessions:
-        raise reader.refusal("it has no message of AutoGen.")
+        raise reader.refusal("it has no AutoGen message.")
     return reader.parsed(sessions)
 
 

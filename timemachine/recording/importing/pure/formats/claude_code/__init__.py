@@ -29,7 +29,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import key_of
 
 NAME: Final = FORMAT
-TITLE: Final = "a Claude Code session (a .jsonl file from ~/.claude/projects)"
+TITLE: Final = "Claude Code session (.jsonl file from ~/.claude/projects)"
 _MARKS = ("sessionId", "session_id", "uuid", "leafUuid", "snapshot")
 _NAME_OF_COMMAND: Final = re.compile(r"<command-name>(/?[^<>\s]+)</command-name>")
 _ARGUMENTS: Final = re.compile(r"<command-args>([^<]*)</command-args>")
@@ -52,7 +52,7 @@ def read(reader: Reader) -> ParsedFile:
     """
     lines = reader.lines(
         lambda record: isinstance(record.get("type"), str),
-        "It has no `type`, so it is not a line of Claude Code.",
+        "It has no `type`, so it is not a Claude Code line.",
         identity=_identity,
     )
     groups = _by_session(lines)

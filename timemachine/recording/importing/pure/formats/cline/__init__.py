@@ -44,7 +44,7 @@ from timemachine.recording.sessions.pure.vocabulary import SETTINGS
 
 NAME: Final = "cline"
 TITLE: Final = (
-    "a task of Cline or Roo Code (api_conversation_history.json, ui_messages.json, or a .zip of its folder)"
+    "Cline or Roo Code task (api_conversation_history.json, ui_messages.json, or a .zip of the task folder)"
 )
 _HISTORY: Final = "api_conversation_history.json"
 _SCREEN: Final = "ui_messages.json"
@@ -213,7 +213,5 @@ def _only_shown(shown: Sequence[JsonObject], requests: Sequence[Request], ids: I
     made = screen_actions([each for each in shown if id(each) in unanswered or each.get("say") in PAID], ids)
     rest = [each for each in others if each.get("say") not in PAID]
     if rest:
-        made.append(
-            system_event("screen", ids.claim("screen"), rest, f"{len(rest):,} messages of the screen")
-        )
+        made.append(system_event("screen", ids.claim("screen"), rest, f"{len(rest):,} screen messages"))
     return made

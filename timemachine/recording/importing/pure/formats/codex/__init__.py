@@ -29,7 +29,7 @@ from timemachine.recording.importing.pure.values import record_at, short_text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
 
 NAME: Final = "codex"
-TITLE: Final = "a Codex rollout (a .jsonl file from ~/.codex/sessions)"
+TITLE: Final = "Codex rollout (.jsonl file from ~/.codex/sessions)"
 _TYPES: Final = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
 _METADATA: Final = ("cwd", "originator", "cli_version", "model_provider", "git", "forked_from_id")
 _REQUEST: Final = re.compile(r"^## My request for Codex:\s*$", re.MULTILINE)
@@ -42,7 +42,7 @@ def recognises(opening: Opening) -> bool:
 
 def read(reader: Reader) -> ParsedFile:
     """Return the session of the file and the report about its lines. Raises `InvalidInput` if no line can be used."""
-    lines = reader.lines(_is_line, "It has no `type` and `payload` of Codex.")
+    lines = reader.lines(_is_line, "It does not have the `type` and `payload` of a Codex line.")
     metas = [line.record["payload"] for line in lines if line.record["type"] == "session_meta"]
     meta = metas[0] if metas else {}
     begin, end = copied_lines(lines)

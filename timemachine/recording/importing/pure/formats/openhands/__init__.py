@@ -50,7 +50,7 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "openhands"
-TITLE: Final = "a session of OpenHands (a list of events, output.jsonl, or a .zip of conversation folders)"
+TITLE: Final = "OpenHands session (list of events, output.jsonl, or a .zip of conversation folders)"
 _EVENT: Final = frozenset(
     {
         "args",
