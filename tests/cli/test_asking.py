@@ -108,7 +108,7 @@ def test_waiting_for_a_busy_model_is_reported(recording: Here, stub: StubModelSe
     assert typed.read().startswith(f"{ANSWER}\n")
     code, stderr = typed.end()
     assert code == 0
-    busy = f"{MODELS[0]} answered 429: Too many requests; slow down. Retrying immediately (attempt 2).\n"
+    busy = f"{MODELS[0]} returned 429: Too many requests; slow down. Retrying immediately (attempt 2).\n"
     assert stderr == busy
 
 

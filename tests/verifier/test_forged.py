@@ -71,7 +71,7 @@ FAULTS: Final[dict[str, Forge]] = {
         '"complete": true', '"complete": true, "n": ' + "9" * 5_000
     ),
     "a size with more digits than there are records": stated('"size": ', '"size": ' + "9" * 30),
-    "a name twice": stated('"complete": true', '"complete": true, "complete": true'),
+    "a duplicate name": stated('"complete": true', '"complete": true, "complete": true'),
     "an absolute path": with_file("/etc/cron.d/x"),
     "a path to the folder above": with_file("../x"),
     "a path of Windows": with_file("C:\\x"),

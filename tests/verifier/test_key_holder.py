@@ -62,7 +62,7 @@ def of_session(values: Mapping[str, object]) -> Any:
         ("session", (), "0–8."),
         ("session", (0, 1, 2, 3, 5, 6, 7, 8), " 4."),
         ("session", (0, 1, 2), " 3–8."),
-        ("session", range(9), "claims to be a part"),
+        ("session", range(9), "claims to be partial"),
         ("replay", (0, 2, 3, 4), " 1."),
         ("comparison", (0, 1, 4), " 2–3, 5–"),
     ],

@@ -93,7 +93,7 @@ def test_the_log_states_which_key_replaced_which(made: Made, tmp_path: Path) -> 
         f"KEY REPLACED (log entry {found.entry}) {made.key} by {forger.key}, which the earlier one did not sign"
         in report_text
     )
-    assert "names the new key, under the old one's signature" in report_text
+    assert "names the new key under the old key's signature" in report_text
     assert f"the log: its seal is signed by {made.key}, not by the bundle's key" in report_text
 
 

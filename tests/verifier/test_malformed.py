@@ -262,7 +262,7 @@ def test_an_invalid_command_gives_exit_code_2(
     monkeypatch.setattr(sys, "argv", ["tm_verify.py", "evidence.zip", "--key", "x"])
     with pytest.raises(SystemExit) as exited:
         runpy.run_path(tm_verify.__file__, run_name="__main__")
-    assert (exited.value.code, "64 digits" in capsys.readouterr().err) == (2, True)
+    assert (exited.value.code, "64 hexadecimal digits" in capsys.readouterr().err) == (2, True)
     monkeypatch.setattr(sys, "argv", ["tm_verify.py", "nowhere.zip"])
     with pytest.raises(SystemExit) as exited:
         runpy.run_path(tm_verify.__file__, run_name="__main__")

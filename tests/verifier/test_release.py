@@ -22,6 +22,6 @@ def test_a_release_includes_the_verifier_and_its_hash(tmp_path: Path) -> None:
     assert (tmp_path / "dist" / "tm_verify.py.sha256").read_text() == output
     command = [sys.executable, "-I", "-S", str(released), "--help"]
     assert (
-        "Check an evidence bundle"
+        "Check a Time Machine evidence bundle"
         in subprocess.run(command, check=True, capture_output=True, text=True).stdout
     )

@@ -244,10 +244,10 @@ def test_evidence_that_withholds_words_says_that_the_results_are_not_checked(
         for terms in (Terms(redaction=profile(project)), Terms(evidence_only=True))
     )
     assert [each.step for each in told.continuations] == [1]
-    assert any("not all of its steps disclose their words" in each for each in told.not_checked)
+    assert any("not all of its steps disclose their text" in each for each in told.not_checked)
     assert str(told.continuations[0]).endswith("others are not disclosed"), "what is withheld is not none"
     assert silent.continuations == []
-    assert any(each.endswith("continues: it is not disclosed.") for each in silent.not_checked)
+    assert any(each.endswith("continues: this is not disclosed.") for each in silent.not_checked)
     assert told.problems == silent.problems == []
 
 

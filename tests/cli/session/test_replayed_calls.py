@@ -76,7 +76,7 @@ def test_a_comparison_says_why_a_model_did_not_answer(
         stub.script(Script(question=question, model="gpt-4o-mini", mode="error", status=404, body=no_model))
     models = ("--model", "openai:gpt-4o", "--model", "openai:gpt-4o-mini")
     ran = tm.run("comparison", "create", "adding", *models)
-    failed = "2 openai:gpt-4o-mini: 4 answers missing: openai:gpt-4o-mini answered 404: No such model. "
+    failed = "2 openai:gpt-4o-mini: 4 answers missing: openai:gpt-4o-mini returned 404: No such model. "
     assert failed in ran.out
     found = tm.json("comparison", "view", str(Comparison.objects.get().id))
     assert [(each["arm"], each["answers"]) for each in found["missing_answers"]] == [(2, 4)]

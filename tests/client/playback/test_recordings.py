@@ -33,7 +33,10 @@ def test_the_key_and_the_calls_of_an_export_are_read(tmp_path: Path) -> None:
         (b"[1]\n", "Line 1 is not a JSON object."),
         (b"no", "Line 1 is not JSON"),
         (b'{"format": "other"}\n', "It is not a Time Machine session export."),
-        (b'{"format": "timemachine-session", "key": "a", "through": 2}\n{"sequence": 1}\n', "It is truncated"),
+        (
+            b'{"format": "timemachine-session", "key": "a", "through": 2}\n{"sequence": 1}\n',
+            "It is truncated",
+        ),
     ],
 )
 def test_other_files_are_refused(content: bytes, why: str, tmp_path: Path) -> None:

@@ -68,7 +68,11 @@ def test_the_database_refuses_to_change_the_log(link: ShareLink, statement: str)
     [
         ("UPDATE tm_share_opening SET address = '198.51.100.0/24' WHERE sequence = %s", 2, "it was changed"),
         ("DELETE FROM tm_share_opening WHERE sequence = %s", 3, "the line is missing"),
-        ("UPDATE tm_share_opening SET previous_sha256 = sha256 WHERE sequence = %s", 3, "follow the previous line"),
+        (
+            "UPDATE tm_share_opening SET previous_sha256 = sha256 WHERE sequence = %s",
+            3,
+            "follow the previous line",
+        ),
         ("DELETE FROM tm_share_opening WHERE sequence >= %s", 4, "counts more events"),
         ("DELETE FROM tm_share_opening WHERE sequence >= %s", 2, "counts more events"),
         ("DELETE FROM tm_share_opening WHERE sequence >= %s", 1, "counts more events"),

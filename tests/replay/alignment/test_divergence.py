@@ -65,7 +65,7 @@ def test_other_arguments_are_named_by_their_places(project: Project) -> None:
     assert brief(parted(project, left, right)) == (
         2,
         2,
-        "tool call read with other arguments: /path, /lines/1",
+        "tool call read with different arguments: /path, /lines/1",
     )
 
 
@@ -73,7 +73,7 @@ def test_only_the_first_places_of_many_are_named(project: Project) -> None:
     left, right = ({f"k{place}": value for place in range(5)} for value in (0, 1))
     found = parted(project, [call("run", **left)], [call("run", **right)])
     assert found is not None
-    assert found.why == "tool call run with other arguments: /k0, /k1, /k2 and 2 more"
+    assert found.why == "tool call run with different arguments: /k0, /k1, /k2 and 2 more"
 
 
 def test_long_arguments_that_are_equal_by_their_structure_are_no_divergence(project: Project) -> None:

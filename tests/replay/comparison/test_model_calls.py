@@ -120,7 +120,7 @@ def test_pages_files_and_the_command_speak_of_model_calls(comparison: Comparison
     found = program(project).get(f"/comparisons/{comparison.id}").json()
     assert (found["asks"], found["model_calls"]) == (0, 4)
     assert found["summary"].startswith(finding)
-    parts = "openai:gpt-4o-mini first diverges from the recording at step 1, where it calls the tool with other arguments."
+    parts = "openai:gpt-4o-mini first diverges from the recording at step 1, where it calls the tool with different arguments."
     assert found["summary"].endswith(parts)
     assert parts in shown
     assert [

@@ -56,7 +56,7 @@ def test_it_says_what_each_did_at_what_cost_and_what_may_be_chance() -> None:
         arm(2, {"identical": 22, "answers_instead": 13}),
     )
     assert verdict_sentence(found, NAMES[:2]) == (
-        "a:one does what was recorded in 24 of 35 model calls (in most of the others it calls the tool with other arguments) "
+        "a:one does what was recorded in 24 of 35 model calls (in most of the others it calls the tool with different arguments) "
         "for $0.70, b:two in 22 (otherwise it answers instead of calling a tool) for $0.35; that a:one agrees more often "
         "may be chance, but that b:two is cheaper is more than chance."
     )

@@ -166,7 +166,7 @@ def test_a_step_with_a_busy_model_shows_until_when_it_waits(
         wait_until(lambda: ReplayOut.of(replay).model_dump()["waiting"]["calls"] == 1)
         assert ReplayOut.of(replay).model_dump()["waiting"]["until"] is not None
         page = browser.get(f"/replays/{replay.id}/").text
-        assert "answered 429: Too many requests" in page
+        assert "returned 429: Too many requests" in page
         assert "Next attempt at" in page
         assert working.result(60) > 5
     assert statuses(replay) == {"done": 1}

@@ -130,7 +130,7 @@ def test_each_call_is_compared_as_an_action(session: Session, stub: StubModelSer
     assert value(second.output) == "It says: buy milk."
     assert ReplayOut.of(replay).summary.startswith(
         "2 model calls replayed with openai:gpt-4o: 1 identical, other arguments in 1; the runs first diverge at step 1, where the "
-        "model calls the tool with other arguments; context verified 2 of 2"
+        "model calls the tool with different arguments; context verified 2 of 2"
     )
 
 

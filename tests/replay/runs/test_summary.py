@@ -87,7 +87,7 @@ NOTHING: dict[str, Any] = {
                 ),
             },
             "1 model call replayed: other arguments in 1; the first replayed step that differs is step 12, where "
-            "the model calls the tool with other arguments; $0 (recorded $0)",
+            "the model calls the tool with different arguments; $0 (recorded $0)",
         ),
     ],
 )

@@ -38,7 +38,7 @@ def test_other_bytes_are_refused(data: bytes) -> None:
         (b"PK\x03\x04\x14\x00\xff", "a ZIP archive or an office document"),
         (b"\x80\x01\x02\x03 pickled", "binary data"),
         (b"text\x00" * 9, "binary data"),
-        (b"Zo\xeb " * 9, "Byte 3 is not UTF-8 text"),
+        (b"Zo\xeb " * 9, "Byte 3 is not valid UTF-8"),
         (b"a long line of text with one NUL \x00 in it", "it contains NUL bytes"),
     ],
 )

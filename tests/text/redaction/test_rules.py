@@ -60,8 +60,8 @@ def test_rules_keep_what_was_written() -> None:
         ),
         ({"patterns": [{"name": "a", "pattern": "x"}] * 2}, "rules.patterns[1].name", "Two patterns"),
         ({"patterns": [{"name": "a", "pattern": "x"}] * (MOST_PATTERNS + 1)}, "rules.patterns", "at most 50"),
-        ({"fields": ["sequence"]}, "rules.fields[0]", "leads to no field"),
-        ({"fields": ["a" * 300]}, "rules.fields[0]", "leads to no field"),
+        ({"fields": ["sequence"]}, "rules.fields[0]", "does not name a field"),
+        ({"fields": ["a" * 300]}, "rules.fields[0]", "does not name a field"),
         ({"fields": ["\x00"]}, "rules.fields", "list of texts"),
     ],
 )

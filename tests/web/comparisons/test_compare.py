@@ -47,7 +47,7 @@ def test_the_page_says_first_where_two_runs_part(operator: Client, project: Proj
     other = session_of(project, call("read", path="x"), call("write", path="y"))
     shown = page(operator, f"/compare/?a={one.key}&b={other.key}")
     assert (
-        "They diverge at step 2 left, step 2 right: tool call write with other arguments: /path ."
+        "They diverge at step 2 left, step 2 right: tool call write with different arguments: /path ."
         in words(shown)
     )
     found = re.search(r'<a href="([^"]*)">Open both steps</a>', shown)

@@ -146,7 +146,7 @@ def test_a_wait_is_explained_with_its_reason_and_duration(
     stub.script(Script(mode="429_then_ok", retry_after="3", answer=ANSWER))
     events = sent_events(send_ask(operator, session, MODELS[0], EVENTS))
     waits = [data["says"] for name, data in events if name == "waiting"]
-    assert waits == [f"{MODELS[0]} answered 429: Too many requests; slow down. Retrying in 3 s (attempt 2)."]
+    assert waits == [f"{MODELS[0]} returned 429: Too many requests; slow down. Retrying in 3 s (attempt 2)."]
     assert "failed" not in events[-1][1]
 
 

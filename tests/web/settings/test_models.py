@@ -149,8 +149,8 @@ def test_an_operator_tests_a_model_and_sees_its_usage_and_cost(
     assert "12 input tokens, 2 output tokens, cost $0.000003." in words
     stub.script(Script(mode="500"))
     browser.post(f"{PAGE}test/", {"model": "openai:gpt-6.1-terra"})
-    assert "The test failed. openai:gpt-6.1-terra answered 500" in page_text(browser)
-    assert "failed openai:gpt-6.1-terra answered 500" in page_text(browser)
+    assert "The test failed. openai:gpt-6.1-terra returned 500" in page_text(browser)
+    assert "failed openai:gpt-6.1-terra returned 500" in page_text(browser)
 
 
 def test_a_provider_is_called_unreachable_only_after_a_failed_test(
@@ -226,4 +226,4 @@ def test_an_answer_marks_a_server_as_usable_and_a_failed_test_is_shown(
     assert "house:other answered" in words
     stub.script(Script(mode="500"))
     browser.post(f"{PAGE}test/", {"model": "house:qwen3"})
-    assert "yes , but its last test failed: house:qwen3 answered 500" in page_text(browser)
+    assert "yes , but its last test failed: house:qwen3 returned 500" in page_text(browser)

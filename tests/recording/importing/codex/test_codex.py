@@ -214,9 +214,9 @@ def test_lines_of_other_kinds_are_skipped_with_a_reason() -> None:
         .report
     )
     assert [(each.line, each.reason[:24]) for each in report.skipped] == [
-        (2, "It does not have the `type` and `pa"),
-        (3, "It does not have the `type` and `pa"),
-        (4, "It is truncated or not JSO"),
+        (2, "It does not have the `ty"),
+        (3, "It does not have the `ty"),
+        (4, "It is truncated or not J"),
     ]
     with pytest.raises(InvalidInput, match="it is empty"):
         FORMATS["codex"].read(b"")

@@ -148,7 +148,7 @@ def test_a_copied_step_is_marked_leads_to_its_original_and_is_in_no_sum(
     fork = recorded(session.project, priced(copies), key="fork")
     page = get(operator, "/sessions/fork/?step=1")
     assert f'href="/sessions/{session.id}/?step=1"' in page
-    assert "context from step 1 of A session ; in no total" in words(page)
+    assert "context from step 1 of A session ; not included in totals" in words(page)
     assert "copied" in words(page.split('id="rows"')[-1])
     assert "3 steps, 2 of them copied from A session · $0.50 ·" in words(page)
     assert "3 2 copied" in words(get(operator, "/?agent="))

@@ -13,7 +13,7 @@ _INSTEAD: Final[Mapping[str, str]] = {
     "polarity_differs": "says the opposite",
     "changed": "answers differently",
     "contradicts": "contradicts the recorded answer",
-    "other_arguments": "calls the tool with other arguments",
+    "other_arguments": "calls the tool with different arguments",
     "other_tool": "makes other calls",
     "answers_instead": "answers instead of calling a tool",
     "calls_instead": "calls a tool instead of answering",
