@@ -122,7 +122,7 @@ def test_an_empty_text_distinguishes_no_results_from_too_small_a_budget(tm: Here
     assert output.startswith(f"1 turn found, but none fits into 1 token. Use --budget {least} or more: ")
     assert "[1] user: step of iron" in tm.run(*ask, str(least)).out
     no_results = tm.run("recall", "--query", "zeppelin", "--mode", "text", "--budget", "1").out
-    assert no_results.startswith("No results. No turn")
+    assert no_results.startswith("No results. No step")
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e400", "2"])

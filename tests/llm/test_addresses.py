@@ -155,5 +155,5 @@ def test_a_name_that_does_not_resolve_is_refused_with_the_reason(
 
 
 def test_an_internationalised_host_name_is_resolved_in_its_ascii_form() -> None:
-    with pytest.raises(InvalidInput, match="write it in its ASCII form \(xn--…\)"):
+    with pytest.raises(InvalidInput, match=r"write it in its ASCII form \(xn--…\)"):
         read_address("https://exämple.org/v1")

@@ -45,7 +45,9 @@ def test_starting_a_session_explains_how_to_end_it(tm: Here) -> None:
     ran = tm.run("session", "start", "notes", "--name", "Früh am Morgen", "--agent", "coder", "--key", "s:1")
     stored = Session.objects.get()
     assert (ran.code, stored.name, stored.agent, stored.key) == (0, "Früh am Morgen", "coder", "s:1")
-    assert ran.out.startswith("Session s:1 is open. Every put, find and ask with this command in notes.\n")
+    assert ran.out.startswith(
+        "Session s:1 is open. It records every put, find and ask that this command makes in notes.\n"
+    )
     assert ran.out.endswith("End it with: timemachine session end s:1\n")
     assert str(stored.id) in ran.out
 
@@ -376,7 +378,7 @@ def test_a_refused_file_does_not_stop_the_others(tm: Here) -> None:
 def test_a_file_in_another_format_than_named_is_refused_with_its_format(tm: Here) -> None:
     says = tm.refused("session", "import", tm.file("run.jsonl", transcript("hi")), "--format", "codex")
     assert "run.jsonl looks like “Claude Code session" in says
-    assert "Leave the format out, or use claude_code" in says
+    assert "Leave the format out or use claude_code" in says
 
 
 def test_an_import_does_not_replace_a_session_recorded_here(tm: Here) -> None:

@@ -151,7 +151,7 @@ def test_a_call_that_comes_later_says_where(project: Project) -> None:
 @pytest.mark.parametrize(
     ("left", "right", "why"),
     [
-        ("It has 3.", "It has 4.", "other answers (numbers differ)"),
+        ("It has 3.", "It has 4.", "different answers (numbers differ)"),
         ("It has 3.", "**It has 3.**", None),
         (
             {"content": [{"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}]},
@@ -192,7 +192,7 @@ def test_the_agents_messages_count_where_no_model_calls_were_recorded(project: P
     assert brief(parted(project, [user("Go."), said("It has 3.")], [user("Go."), said("It has 4.")])) == (
         2,
         2,
-        "other answers (numbers differ)",
+        "different answers (numbers differ)",
     )
 
 

@@ -173,8 +173,8 @@ def test_steps_that_are_not_yet_indexed_are_counted(
         ("gateway+before+May+2020", "in that time: before 2020-05-01 00:00 (UTC)."),
         ("gateway+in+May+2020&agent=ada", "Nothing that matches the filter (agent ada) was recorded in that time:"),
         ("gateway&min_importance=1&agent=ada&tag=x", "No step matches the filter: agent ada, tag x, importance from 1."),
-        ("mutex&mode=text", "No turn contains one of the words. Try other words."),
-        ("mutex&mode=text&kind=message", "No turn within these limits contains one of the words."),
+        ("mutex&mode=text", "No step contains one of the words. Try other words."),
+        ("mutex&mode=text&kind=message", "No step within these limits contains one of the words."),
         ("gateway+in+the+last+session&user=nobody", "There is no earlier session."),
     ],
 )  # fmt: skip

@@ -191,7 +191,7 @@ def test_a_find_accepts_the_thresholds_of_an_adaptive_cut_off(viewer: Client, ha
     assert "“Cut off below this share of the best score” must be a number from 0 to 1." in below
     assert far.text.count('id="find_relative_error"') == 1
     wrong = viewer.get(HERE, {"q": "invoices", "relative": "0.2"})
-    assert "is a threshold of an adaptive find" in wrong.text
+    assert "applies only to an adaptive find" in wrong.text
     assert wrong.status_code == 422
 
 

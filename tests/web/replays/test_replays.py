@@ -173,7 +173,7 @@ def test_chosen_options_are_described_on_the_page(session: Session, browser: Cli
         "<bdi>left out</bdi>",
         "<dt>Cut-off</dt>",
         "exactly top-k",
-        "<dt>Top-k</dt>",
+        "<dt>Top k</dt>",
     ):
         assert pair in words
     assert "True" not in words

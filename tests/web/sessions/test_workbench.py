@@ -81,7 +81,7 @@ def test_the_thresholds_of_an_adaptive_cut_off_are_recorded_and_kept_in_the_form
             {"relative": "2", "adaptive": "on"},
             "“Cut off below this share of the best score” must be a number from 0 to 1.",
         ),
-        ({"cliff": "0.5"}, "is a threshold of an adaptive find"),
+        ({"cliff": "0.5"}, "applies only to an adaptive find"),
         ({"min_score": "x"}, "“Minimum score” must be a number."),
     ],
 )

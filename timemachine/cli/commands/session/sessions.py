@@ -44,7 +44,7 @@ def start(*, collection: str, name: str, agent: str | None, key: str | None) -> 
     """Start a session that records what `put`, `find` and `ask` do in a collection."""
     begun = connected().sessions.start(collection=collection, name=name, agent=agent, key=key)
     lines = [
-        f"Session {begun['key']} is open. Every put, find and ask in {one_line(collection)} from this command line is recorded in it.",
+        f"Session {begun['key']} is open. It records every put, find and ask that this command makes in {one_line(collection)}.",
         *facts([("id", begun["id"]), ("page", begun["url"])]),
         f"End it with: timemachine session end {begun['key']}",
     ]
