@@ -31,7 +31,7 @@ def test_rules_keep_what_was_written() -> None:
         ({"detects": []}, "rules", "Unknown part 'detects'"),
         ({"detect": ["mail"]}, "rules.detect[0]", "the detectors are secret, email, phone, card"),
         ({"detect": "email"}, "rules.detect", "a list"),
-        ({"detect": [1]}, "rules.detect", "list of texts"),
+        ({"detect": [1]}, "rules.detect", "list of strings"),
         ({"detect": ["phone"], "phone_regions": ["de"]}, "rules.phone_regions[0]", "two letters"),
         ({"patterns": [{"pattern": "x"}]}, "rules.patterns[0]", "`name`, `pattern`"),
         ({"patterns": ["x"]}, "rules.patterns[0]", "`name`, `pattern`"),
@@ -62,7 +62,7 @@ def test_rules_keep_what_was_written() -> None:
         ({"patterns": [{"name": "a", "pattern": "x"}] * (MOST_PATTERNS + 1)}, "rules.patterns", "at most 50"),
         ({"fields": ["sequence"]}, "rules.fields[0]", "does not name a field"),
         ({"fields": ["a" * 300]}, "rules.fields[0]", "does not name a field"),
-        ({"fields": ["\x00"]}, "rules.fields", "list of texts"),
+        ({"fields": ["\x00"]}, "rules.fields", "list of strings"),
     ],
 )
 def test_an_invalid_rule_is_refused_with_its_position(given: Any, where: str, message: str) -> None:

@@ -224,13 +224,13 @@ def test_a_truncated_line_is_reported_and_the_rest_is_read() -> None:
     [
         (b"", "it is empty."),
         (b"\n\n", "it is empty."),
-        (b"\nnotes\nmore", "line 2: It is cut off or not JSON"),
+        (b"\nnotes\nmore", "line 2: It is truncated or not JSON"),
         ('{"type":"user"}'.encode("utf-16"), "line 1: It is not UTF-8 text: byte 1 is invalid."),
         (b'{"text":"a frame"}', "line 1: It has no `type`"),
     ],
 )
 def test_a_file_without_a_usable_line_is_refused_with_its_contents(data: bytes, found: str) -> None:
-    with pytest.raises(InvalidInput, match="Expected a Claude Code session") as refusal:
+    with pytest.raises(InvalidInput, match="Expected: Claude Code session") as refusal:
         FORMATS["claude_code"].read(data)
 
     assert refusal.value.code == "unknown_format"

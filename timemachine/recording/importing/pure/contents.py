@@ -63,7 +63,7 @@ def lines_of(data: Contents, *, deepest: int = MAX_DEPTH) -> Iterator[Line | Lin
             text = raw.removesuffix(b"\n").decode("utf-8-sig").strip(_BLANK)
         except UnicodeDecodeError as why:
             yield LineSkipped.model_construct(
-                line=number, reason=f"It is not UTF-8 text: byte {why.start + 1} cannot be read."
+                line=number, reason=f"It is not UTF-8 text: byte {why.start + 1} is invalid."
             )
             continue
         if text:

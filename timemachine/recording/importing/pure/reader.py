@@ -170,7 +170,7 @@ class Reader:
         try:
             return self.data[:].decode("utf-8-sig")
         except UnicodeDecodeError as why:
-            raise self.refusal(f"it is not UTF-8 text: byte {why.start + 1} cannot be read.") from why
+            raise self.refusal(f"it is not UTF-8 text: byte {why.start + 1} is invalid.") from why
 
     def document(self, member: bytes | None = None) -> Any:
         """Return the file, or a member of its archive, as one JSON document in UTF-8."""
@@ -186,7 +186,7 @@ class Reader:
         try:
             return parse_json(data[:].decode("utf-8-sig"))
         except UnicodeDecodeError as why:
-            raise self.refusal(f"it is not UTF-8 text: byte {why.start + 1} cannot be read.") from why
+            raise self.refusal(f"it is not UTF-8 text: byte {why.start + 1} is invalid.") from why
         except InvalidInput as why:
             raise self.refusal(_problem(why)) from why
 

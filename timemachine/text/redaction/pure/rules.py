@@ -219,7 +219,7 @@ def _texts(given: Mapping[str, Any], name: str, most: int) -> tuple[str, ...]:
 def _list(given: Mapping[str, Any], name: str, most: int) -> list[Any]:
     sent = given.get(name, [])
     if not isinstance(sent, list) or len(sent) > most:
-        raise _invalid(f"rules.{name}", f"`{name}` can list at most {most}.")
+        raise _invalid(f"rules.{name}", f"`{name}` must be a list of at most {most}.")
     return sent
 
 
