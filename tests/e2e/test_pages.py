@@ -148,6 +148,8 @@ def test_shared_pages_have_no_faults(
     shown["shared-cell"] = f"{product.url}{cell}"
     shown["shared-evidence"] = opened(screen, api, "session", session, evidence_only=True)
     shown["shared-print"] = f"{shown['shared-session']}print/"
+    shown["shared-print-replay"] = f"{shown['shared-replay']}print/"
+    shown["shared-print-comparison"] = f"{shown['shared-comparison']}print/"
     shown["shared-certificate"] = f"{shown['shared-session']}certificate/"
     shown["shared-verify"] = f"{product.url}/share/zzzzzzzzzzzz/verify/"
     faults = [fault for name, address in shown.items() for fault in faults_at(screen, name, address)]

@@ -122,20 +122,20 @@ def _split(span: Span, parts: deque[tuple[Sentence, int]], targets: set[int]) ->
 
 @register.simple_tag(takes_context=True)
 def diff_side(context: Context, spans: Sequence[Span | MarkedSpan]) -> SafeString:
-    """Return one side of a row, without the line break at its start.
+    """Return one side of a row, without the line break at its start. The page's `side` begins the ids.
 
     This is not a template because white space between spans would be shown.
     """
-    draw = drawing(context)
+    draw, side = drawing(context), context.get("side") or ""
     return SafeString(
         "".join(
-            _drawn(span, draw(shown(span.text if nth else span.text.removeprefix("\n"))))
+            _drawn(span, side, draw(shown(span.text if nth else span.text.removeprefix("\n"))))
             for nth, span in enumerate(spans)
         )
     )
 
 
-def _drawn(span: Span | MarkedSpan, text: SafeString) -> SafeString:
+def _drawn(span: Span | MarkedSpan, side: str, text: SafeString) -> SafeString:
     if span.mark != "same":
         element = SafeString(ELEMENTS.get(span.mark, "span"))
         text = format_html('<{0} class="{1}">{2}</{0}>', element, span.mark, text)
@@ -145,8 +145,8 @@ def _drawn(span: Span | MarkedSpan, text: SafeString) -> SafeString:
     return format_html(
         '<span class="sentence {}"{}{}>{}</span>{}',
         span.sentence.support,
-        format_html(' id="said-{}"', number) if span.is_target else "",
+        format_html(' id="{}said-{}"', side, number) if span.is_target else "",
         format_html(' data-number="{}"', number) if span.begins else "",
         text,
-        support_sign(span.sentence, "") if span.ends else "",
+        support_sign(span.sentence, side) if span.ends else "",
     )

@@ -5,6 +5,7 @@ import re
 import pytest
 from django.test import Client
 
+from tests.builders import compared, recorded_session
 from tests.governance.sharing.recorded import recorded, replayed
 from tests.web.timelines import words
 from tests.web.visitors import opened, shared
@@ -100,6 +101,24 @@ def test_a_print_of_a_replay_has_both_answers_and_no_other_step(project: Project
     assert "1894" in text
     assert "1901" in text
     assert "Schritt 4" not in text
+
+
+def test_a_print_of_many_answers_has_each_id_once_and_every_link_leads_into_its_own_answer(
+    project: Project,
+) -> None:
+    made = compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
+    _, path = shared(project, made)
+    visitor, page = opened(path)
+    text = printed(visitor, page)
+    answers = text.split('<article class="printed-step">')[1:]
+    assert len(answers) > 2
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    for answer in answers:
+        named = set(re.findall(r' id="([^"]+)"', answer))
+        leading = re.findall(r'href="#([^"]+)"|aria-labelledby="([^"]+)"', answer)
+        assert named >= {address or label for address, label in leading}
+        assert leading
 
 
 def test_a_print_stops_when_the_link_is_revoked(

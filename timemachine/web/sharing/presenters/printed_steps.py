@@ -146,7 +146,8 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
 def _of_replay(scope: Scope, part: Part, facts: Mapping[str, object]) -> Iterator[str]:
     for sequence in part.of(scope.replayed_sequences()):
         step = scope.replay_step(sequence)
-        yield _replayed(scope, step, scope.context_steps(sequence), {**facts, "title": f"Step {sequence:,}"})
+        named = {"title": f"Step {sequence:,}"}
+        yield _replayed(scope, step, scope.context_steps(sequence), {**facts, **named})
 
 
 def _of_comparison(scope: Scope, part: Part, facts: Mapping[str, object]) -> Iterator[str]:
@@ -167,4 +168,4 @@ def _replayed(
     scope: Scope, step: SharedReplayStep, contexts: list[SharedStep], facts: Mapping[str, object]
 ) -> str:
     sides = both_sides(scope, step, contexts, STATE, everything=True)
-    return get_template("shares/print_replayed.html").render({**facts, **sides})
+    return get_template("shares/print_replayed.html").render({**facts, **sides, "side": f"s{step.id}-"})
