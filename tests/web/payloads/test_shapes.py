@@ -19,7 +19,7 @@ from timemachine.web.payloads.pure.pieces import (
     Todo,
     Todos,
 )
-from timemachine.web.payloads.pure.shapes import MOST_LEAVES, Reading, reading
+from timemachine.web.payloads.pure.shapes import MOST_LEAVES, Reading, leaves, reading
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": base64_of(PNG)}}
 PICTURE = Picture(number=0, media_type="image/png", shape=(640, 480))
@@ -67,6 +67,15 @@ def test_a_number_and_a_text_that_looks_like_one_are_distinguished() -> None:
 @pytest.mark.parametrize(("count", "kind"), [(MOST_LEAVES, Fields), (MOST_LEAVES + 1, Plain)])
 def test_too_many_leaves_are_indented_instead(count: int, kind: type) -> None:
     assert isinstance(of(list(range(count))).pieces[0], kind)
+
+
+def test_a_print_has_all_fields_by_path_with_every_digit() -> None:
+    found = leaves("application/json", '{"a":1.10,"b":[{"x":"y"},[]],"todos":[{"step":"z"}],"n":null}')
+    assert found == [("a", "1.10"), ("b[0].x", "y"), ("b[1]", "[]"), ("todos[0].step", "z"), ("n", "null")]
+    assert leaves("application/json", '"alone"') == [("", "alone")]
+    assert len(leaves("application/json", json.dumps([0] * (MOST_LEAVES + 1))) or []) == MOST_LEAVES + 1
+    assert leaves("application/json", "[" * 600 + "]" * 600) in (None, [("[0]" * 599, "[]")])
+    assert leaves("application/json", "no json") is leaves("text/plain", "{}") is None
 
 
 def test_the_beginning_of_json_is_what_it_says_so_far() -> None:

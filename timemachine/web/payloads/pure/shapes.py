@@ -69,6 +69,33 @@ def reading(media_type: str, text: str, *, cut: bool = False, reads: str = "plai
     return found or Reading(pieces=reader.whole(value, text), json=True)
 
 
+def leaves(media_type: str, text: str) -> list[tuple[str, str]] | None:
+    """Return all values of a whole JSON payload with their paths, however many, as a print has them; None for any other text."""
+    if media_type != _JSON:
+        return None
+    try:
+        return list(_leaves(read(text), ""))
+    except (Unreadable, RecursionError):
+        return None
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    inner = _members(value, path)
+    if not inner:
+        yield path, value if isinstance(value, str) else _literal(value)
+    for name, each in inner:
+        yield from _leaves(each, name)
+
+
+def _members(value: Any, path: str) -> list[tuple[str, Any]]:
+    """Return the values in an object or a list with their paths; none for any other value."""
+    if isinstance(value, dict):
+        return [(f"{path}.{name}" if path else name, each) for name, each in value.items()]
+    if isinstance(value, list):
+        return [(f"{path}[{place}]", each) for place, each in enumerate(value)]
+    return []
+
+
 def images_of(media_type: str, text: str) -> list[Image]:
     """Return the images of a whole payload; the number of a `Picture` is the index."""
     return list(images(_value_of(text) if media_type == _JSON or text[:1] in "{[" else text))
@@ -208,12 +235,9 @@ class Reader:
             pieces = self._command(value)
         if pieces is not None:
             yield self._leaf(path, pieces)
-        elif isinstance(value, dict) and value:
-            for name, inner in value.items():
-                yield from self._fields(inner, f"{path}.{name}" if path else name)
-        elif isinstance(value, list) and value:
-            for place, inner in enumerate(value):
-                yield from self._fields(inner, f"{path}[{place}]")
+        elif inner := _members(value, path):
+            for name, each in inner:
+                yield from self._fields(each, name)
         elif isinstance(value, str) and not isinstance(value, Number):
             yield self._leaf(path, self.text(value))
         else:

@@ -4,11 +4,10 @@ Browsers lay out a print in one piece, so a long one consists of parts. The serv
 stays bounded.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import batched
-from typing import Any, Final
+from typing import Final
 
 from django.template.loader import get_template
 
@@ -20,6 +19,7 @@ from timemachine.governance.sharing.scope import Scope
 from timemachine.recording.timeline.pieces import StepRange
 from timemachine.recording.timeline.step import Head
 from timemachine.web.comparisons.presenters.matrix import column_names
+from timemachine.web.payloads.pure.shapes import leaves
 from timemachine.web.sessions.presenters.step_tabs import kind_facts
 from timemachine.web.sessions.presenters.supporting_passages import source_of, supported_answer
 from timemachine.web.sharing.presenters.shared_pages import PRINTED_BYTES, UrlState, both_sides
@@ -115,32 +115,15 @@ def _step(step: SharedStep) -> dict[str, object]:
         "source": step.source,
         "action": step.action,
         "origin": step.origin,
-        "input_parts": parts_of(step.input),
-        "output_parts": parts_of(step.output),
+        "input_parts": _parts(step.input),
+        "output_parts": _parts(step.output),
         **supported_answer(step.output, step.action.grounding, sources),
         **kind_facts(step.action),
     }
 
 
-def parts_of(head: Head | None) -> list[tuple[str, str]] | None:
-    """Return all values in a JSON payload with their paths, such as `messages[0].content`; None for a text, or if it was cut."""
-    if head is None or head.cut or head.media_type != "application/json":
-        return None
-    try:
-        return list(_leaves(json.loads(head.text), ""))
-    except (ValueError, RecursionError):
-        return None
-
-
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict) and value:
-        for name, each in value.items():
-            yield from _leaves(each, f"{path}.{name}" if path else str(name))
-    elif isinstance(value, list) and value:
-        for number, each in enumerate(value):
-            yield from _leaves(each, f"{path}[{number}]")
-    else:
-        yield path, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _parts(head: Head | None) -> list[tuple[str, str]] | None:
+    return None if head is None or head.cut else leaves(head.media_type, head.text)
 
 
 def _of_replay(scope: Scope, part: Part, facts: Mapping[str, object]) -> Iterator[str]:
