@@ -96,10 +96,14 @@ class ComparisonScope:
             lines=self._lines(asks),
         )
 
-    def cell_ids(self) -> list[int]:
-        """Return the ids of all answers, in the order of the recorded steps and then of the models."""
+    def count_cells(self) -> int:
+        """Return the number of answers."""
+        return self._cells().count()
+
+    def cell_ids(self, within: slice) -> list[int]:
+        """Return the ids of some answers, those at these places in the order of the recorded steps and then of the models."""
         order = ("action__session_id", "sequence", "replay__run__arm", "id")
-        return list(self._cells().order_by(*order).values_list("id", flat=True))
+        return list(self._cells().order_by(*order).values_list("id", flat=True)[within])
 
     def cell(self, step_id: int) -> SharedCell:
         """Return one answer with the recorded one and the remarks about it."""

@@ -193,9 +193,13 @@ class Scope:
         erased = erased_parts([found]).get(found.id, _NOTHING_ERASED)
         return shared_replay_step(found, self._redactor(), erased)
 
-    def replayed_sequences(self) -> list[int]:
-        """Return the steps of the replay by number."""
-        return list(self._replay_steps().order_by("sequence").values_list("sequence", flat=True))
+    def replayed_sequences(self, within: slice) -> list[int]:
+        """Return some steps of the replay by number, those at these places of their order."""
+        return list(self._replay_steps().order_by("sequence").values_list("sequence", flat=True)[within])
+
+    def count_replayed(self) -> int:
+        """Return the number of steps of the replay."""
+        return self._replay_steps().count()
 
     def replayed_request(self, step: int) -> SharedRequest | None:
         """Return the request of a step of a replay or comparison, by its id; None if it is not a model call."""

@@ -4,7 +4,7 @@ Browsers lay out a print in one piece, so a long one consists of parts. The serv
 stays bounded.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import batched
 from typing import Final
@@ -64,17 +64,18 @@ class Part:
         every = [replace(self, number=number) for number in range(1, self.parts + 1)]
         return [list(group) for group in batched(every, PARTS_IN_GROUP)]
 
-    def of[Item](self, items: Sequence[Item]) -> Sequence[Item]:
-        """Return the items that belong to this part."""
-        return items[self.first - 1 : self.last]
+    @property
+    def places(self) -> slice:
+        """Return the places, from 0, of what belongs to this part."""
+        return slice(self.first - 1, self.last)
 
 
 def part_of(scope: Scope, number: int) -> Part:
     """Return a part of the print of what a link shows. Raises `NotFound` if it has no part of this number."""
     if scope.link.target_type == REPLAY:
-        found = Part(number=number, total=len(scope.replayed_sequences()), unit="replayed steps")
+        found = Part(number=number, total=scope.count_replayed(), unit="replayed steps")
     elif scope.link.target_type == COMPARISON:
-        found = Part(number=number, total=len(scope.comparison().cell_ids()), unit="answers")
+        found = Part(number=number, total=scope.comparison().count_cells(), unit="answers")
     else:
         found = Part(number=number, total=scope.link.through_sequence or 0)
     if not 1 <= number <= found.parts:
@@ -127,7 +128,7 @@ def _parts(head: Head | None) -> list[tuple[str, str]] | None:
 
 
 def _of_replay(scope: Scope, part: Part, facts: Mapping[str, object]) -> Iterator[str]:
-    for sequence in part.of(scope.replayed_sequences()):
+    for sequence in scope.replayed_sequences(part.places):
         step = scope.replay_step(sequence)
         named = {"title": f"Step {sequence:,}"}
         yield _replayed(scope, step, scope.context_steps(sequence), {**facts, **named})
@@ -138,7 +139,7 @@ def _of_comparison(scope: Scope, part: Part, facts: Mapping[str, object]) -> Ite
     comparison = scope.comparison()
     names = column_names(comparison.about().arms)
     before = None
-    for step_id in part.of(comparison.cell_ids()):
+    for step_id in comparison.cell_ids(part.places):
         cell = comparison.cell(step_id)
         here = (cell.step.session, cell.step.sequence)
         contexts = [] if here == before else comparison.contexts(cell)
