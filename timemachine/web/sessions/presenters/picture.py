@@ -4,7 +4,7 @@ It is drawn from a `Picture`, which is plain data, so that share links can draw 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -120,7 +120,7 @@ class Drawing:
     more_noted: bool
     untimed: int
     cost: str
-    no_times: bool = False
+    no_times: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +131,23 @@ class ReplayedSteps:
     reached: int | None = None
 
 
-def drawing(found: Picture, noted: Sequence[int] = (), replayed: ReplayedSteps | None = None) -> Drawing:
-    """Return how to draw a picture. The first `MOST_PINS` steps with notes are drawn, each as a line of length zero with round ends."""
+def picture_over(axis: AxisName, read: Callable[[AxisName], Picture | None]) -> Picture | None:
+    """Return the picture over an axis; without recorded times over the numbers of the steps. None without steps."""
+    found = read(axis)
+    return read("steps") if found is None and axis == "time" else found
+
+
+def drawing(
+    found: Picture,
+    noted: Sequence[int] = (),
+    replayed: ReplayedSteps | None = None,
+    *,
+    asked: AxisName,
+) -> Drawing:
+    """Return how to draw a picture, where an axis was `asked` for.
+
+    The first `MOST_PINS` steps with notes are drawn, each as a line of length zero with round ends.
+    """
     pinned = noted[:MOST_PINS]
     top = AXIS_HEIGHT + MARKS_HEIGHT
     row = _row_height(found.lanes)
@@ -151,6 +166,7 @@ def drawing(found: Picture, noted: Sequence[int] = (), replayed: ReplayedSteps |
         names.insert(0, Name(text="errors", middle=AXIS_HEIGHT + MARKS_HEIGHT / 2 - 1))
     return Drawing(
         axis=found.axis_name,
+        no_times=asked != found.axis_name,
         first=found.first,
         last=found.last,
         height=round(floor),

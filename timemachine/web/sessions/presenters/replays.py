@@ -1,7 +1,7 @@
 """A session's replays on its timeline: the progress of the newest, and the verdicts of the selected one."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from django.utils.html import format_html
@@ -15,7 +15,14 @@ from timemachine.recording.timeline.rows import Window
 from timemachine.replay.runs import queries
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
-from timemachine.web.sessions.presenters.picture import MOST_PINS, Drawing, Outcome, ReplayedSteps, drawing
+from timemachine.web.sessions.presenters.picture import (
+    MOST_PINS,
+    Drawing,
+    Outcome,
+    ReplayedSteps,
+    drawing,
+    picture_over,
+)
 from timemachine.web.sessions.presenters.url_state import UrlState
 
 SHOWN: Final = 2
@@ -135,21 +142,15 @@ def state_mark(state: queries.StepState) -> SafeString:
 
 
 def drawing_of(session: Session, state: UrlState, replays: Replayed | None) -> Drawing | None:
-    """Return the picture of the steps within the filter; None for a session without steps. Three queries, and one with a replay.
-
-    Without recorded times, a picture over time is one over the numbers of the steps, with `no_times`.
-    """
+    """Return the picture of the steps within the filter; None for a session without steps. Three queries, and one with a replay."""
     steps = state.shown.steps
     span = None if steps is None else StepRange(first=steps[0], last=steps[1])
-    found = session_picture(session, state.axis, span)
-    no_times = found is None and state.axis == "time"
-    if no_times:
-        found = session_picture(session, "steps", span)
+    found = picture_over(state.axis, lambda axis: session_picture(session, axis, span))
     if found is None:
         return None
     noted = noted_steps(session, found.first, found.last, MOST_PINS + 1)
     rerun = replayed_steps(replays, found.first, found.last)
-    return replace(drawing(found, noted, rerun), no_times=no_times)
+    return drawing(found, noted, rerun, asked=state.axis)
 
 
 def replayed_steps(shown: Replayed | None, first: int, last: int) -> ReplayedSteps | None:

@@ -94,8 +94,13 @@ def url_state(query: Mapping[str, str]) -> UrlState:
         unknown_names=_unknown_names(tab, view),
         totals=totals if totals in GROUPS else None,
         replay=query.get("replay", "").strip()[:40],
-        axis="time" if query.get("axis") == "time" else "steps",
+        axis=axis_in(query),
     )
+
+
+def axis_in(query: Mapping[str, str]) -> AxisName:
+    """Return the axis of the picture in a query."""
+    return "time" if query.get("axis") == "time" else "steps"
 
 
 def parsed_filter(written: str) -> tuple[Filter, InvalidInput | None]:

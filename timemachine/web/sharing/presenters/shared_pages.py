@@ -19,7 +19,7 @@ from timemachine.replay.runs.pure import summary
 from timemachine.verifier import program_sha256
 from timemachine.web.replays.presenters.side_by_side import side_by_side
 from timemachine.web.sessions.presenters.model_request import FIRST_CHARACTERS, MOST, SHOWN
-from timemachine.web.sessions.presenters.picture import Drawing, drawing
+from timemachine.web.sessions.presenters.picture import Drawing, drawing, picture_over
 from timemachine.web.sessions.presenters.steps import address_query
 from timemachine.web.sharing.presenters.replayed_steps import finding, replayed_request
 from timemachine.web.template_library import register
@@ -105,12 +105,9 @@ def outcome(scope: Scope) -> dict[str, object]:
 
 
 def drawing_of(scope: Scope, axis: AxisName) -> Drawing | None:
-    """Return the picture of a session; without recorded times over the numbers of the steps, with `no_times`. At most three queries."""
-    found = scope.picture(axis)
-    no_times = found is None and axis == "time"
-    if no_times:
-        found = scope.picture("steps")
-    return None if found is None else replace(drawing(found), no_times=no_times)
+    """Return the picture of a session; None without steps. At most three queries."""
+    found = picture_over(axis, scope.picture)
+    return None if found is None else drawing(found, asked=axis)
 
 
 def both_sides(

@@ -38,6 +38,7 @@ from timemachine.web.sessions.presenters.model_request import (
 from timemachine.web.sessions.presenters.step_tabs import kind_facts
 from timemachine.web.sessions.presenters.steps import address_query
 from timemachine.web.sessions.presenters.supporting_passages import source_of, supported_answer
+from timemachine.web.sessions.presenters.url_state import axis_in
 from timemachine.web.sharing.presenters.shared_pages import (
     TABS,
     UrlState,
@@ -241,7 +242,7 @@ def _state(request: HttpRequest, tab: str) -> UrlState:
         tab=tab,
         more=request.GET.get("more") == "1",
         raw=request.GET.get("raw") == "1",
-        axis="time" if request.GET.get("axis") == "time" else "steps",
+        axis=axis_in(request.GET),
     )
 
 
