@@ -127,7 +127,7 @@ document.addEventListener("drop", (event) => {
   if (file.closest(".import")) file.form.requestSubmit();
 });
 
-// --- what was done appears as a toast: the messages float, and leave after ten seconds unless they are being read
+// --- what was done appears as a toast: the messages float, and stay until they are closed or the page is left
 
 const done = one(".messages");
 if (done && !one(".messages > :not(.success)")) {
@@ -141,8 +141,6 @@ if (done && !one(".messages > :not(.success)")) {
     close.addEventListener("click", () => note.remove());
     note.append(close);
   }
-  const leave = () => (done.matches(":hover, :focus-within") ? setTimeout(leave, 2000) : done.remove());
-  setTimeout(leave, 10000);
 }
 
 // --- a job that finished while its page was open is announced
