@@ -78,7 +78,7 @@ def test_a_continuation_is_estimated_from_the_calls_that_the_recording_made(
     assert "Model calls 1 " in estimate(browser, form, model="openai:gpt-4o", max_calls="1")
     shown = estimate(browser, form, model="openai:gpt-4o")
     assert f"Model calls {added.actions.filter(kind='llm_call').count()} " in shown
-    assert "It ends earlier where the record has no answer." in shown
+    assert "The run ends earlier if the record has no answer." in shown
     assert not Replay.objects.exists()
     assert "Estimate cost" in browser.get(form).text
     assert "Model calls" in browser.post(form, {"model": "openai:gpt-4o", "estimate": "1"}).text

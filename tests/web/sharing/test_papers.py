@@ -129,7 +129,7 @@ def test_a_print_stops_when_the_link_is_revoked(
     answer = visitor.get(f"{page}print/")
     revoke(link, by="Test")
     text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
-    assert "The record is not complete" in text
+    assert "The record is incomplete" in text
     assert "End of the record:" not in text
     assert "Schritt 4" not in text
 
