@@ -74,7 +74,7 @@ def test_the_same_form_sent_again_creates_nothing_and_says_so(session: Session, 
     assert operator.post(address, sent).status_code == 201
     repeated = operator.post(address, sent)
     assert repeated.status_code == 409
-    assert "already sent" in repeated.text
+    assert "already submitted" in repeated.text
     assert ShareLink.objects.count() == 1
 
 

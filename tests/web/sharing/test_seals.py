@@ -191,7 +191,7 @@ def test_an_administrator_sets_the_external_witness_of_the_log(
     assert operator.post(address, anchors).status_code == 403
     assert "nobody outside this server knows" in operator.get("/evidence/").text
     refused = administrator.post(address, {"witness": "<b>", "timestamp": ""})
-    assert (refused.status_code, "is not an address of a witness" in refused.text) == (422, True)
+    assert (refused.status_code, "is not a valid address for a witness" in refused.text) == (422, True)
     assert administrator.post(address, {"witness": "x" * 600}).status_code == 422
     assert administrator.post(address, anchors)["Location"] == "/evidence/"
     assert "accepted nothing yet" in operator.get("/evidence/").text
