@@ -47,15 +47,15 @@ class Misbehaviour:
 BUSY: dict[str, Any] = {"status": 429, "body": '{"error": {"message": "Slow down", "type": "rate_limit"}}'}
 MISBEHAVIOURS = (
     Misbehaviour(
-        mode="error", code="model_failed", words="answered 429: Slow down", calls=RETRIED, script=BUSY
+        mode="error", code="model_failed", words="returned 429: Slow down", calls=RETRIED, script=BUSY
     ),
     Misbehaviour(
         mode="error",
         code="model_failed",
-        words="answered 429: Slow down. Wait 600 s and try again.",
+        words="returned 429: Slow down. Wait 600 s and try again.",
         script=BUSY | {"retry_after": "600"},
     ),
-    Misbehaviour(mode="500", code="model_failed", words="answered 500: The stub broke", calls=RETRIED),
+    Misbehaviour(mode="500", code="model_failed", words="returned 500: The stub broke", calls=RETRIED),
     Misbehaviour(mode="slow", code=None, words=ANSWER, script={"seconds": 0.3}),
     Misbehaviour(mode="slow_words", code=None, words=ANSWER, script={"seconds": 0.05}),
     Misbehaviour(mode="refusal", code=None, words="I can't help with that.", script={"answer": None}),

@@ -273,6 +273,21 @@
     if (!request && !resuming) proceed();
   });
 
+  // Links that show the same step in another way were written for the step that was selected then.
+  document.addEventListener(
+    "click",
+    (event) => {
+      const link = event.target.closest?.('#timeline a[hx-target="#timeline"]');
+      if (!link || !current()) return;
+      const address = new URL(link.href);
+      address.searchParams.set("step", current());
+      link.href = address.search;
+      link.setAttribute("hx-get", address.search);
+      window.htmx?.process(link);
+    },
+    true,
+  );
+
   // --- responses from the server
 
   function begin() {

@@ -105,7 +105,7 @@ def test_a_wait_for_a_busy_model_is_announced_before_the_retry(
     streamed = events(ask(handbook, model, stream=True))
     assert [name for name, _ in streamed][:4] == ["begun", "hits", "waiting", "text"]
     waited = streamed[2][1]
-    assert waited["why"] == f"{model} answered 429: Too many requests; slow down."
+    assert waited["why"] == f"{model} returned 429: Too many requests; slow down."
     assert 3 <= waited["seconds"] < 3.3
     assert waited["attempt"] == 2
     assert streamed[-1][1]["answer"] == ANSWER

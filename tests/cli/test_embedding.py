@@ -64,7 +64,7 @@ def test_frames_refused_by_the_server_are_reported_and_the_command_ends(
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
         "handbook is searched with server:nomic@8: 4 of 5 embedded.",
-        "1 rejected by the embedding server (the latest is frame 3): it answered 413: too long",
+        "1 rejected by the embedding server (the latest is frame 3): it returned 413: too long",
         "Rejected frames have no vector and are found by keyword only. Run the same command again to retry them.",
     ]
 

@@ -73,7 +73,7 @@ def test_a_check_that_no_worker_carries_out_ends_after_the_timeout(
     seal_session(session.id)
     ran = tm.run("evidence", "check", "s1", "--timeout", "0")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err.startswith("No result after 0 seconds. The check goes on if a worker is running")
+    assert ran.err.startswith("No result after 0 seconds. The check continues if a worker is running")
 
 
 def test_the_log_is_exported_and_verified(tm: Here, tmp_path: Path) -> None:

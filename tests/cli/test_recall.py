@@ -91,9 +91,9 @@ def test_recall_prints_surrounding_turns_and_text_for_a_prompt(tm: Here) -> None
     assert (
         "      1  user: step of wood\n      2  user: step of iron\n      3  user: step of glass\n" in output
     )
-    assert "… 1 turn left out" in output
+    assert "… 1 step left out" in output
     output = tm.run("recall", "--query", "glass", "--mode", "text", "--around", "1", "--limit", "1").out
-    assert output.index("… 1 turn left out") < output.index("iron")
+    assert output.index("… 1 step left out") < output.index("iron")
     text = tm.run("recall", "--query", "iron", "--mode", "text", "--budget", "200").out
     assert text.startswith("From earlier sessions:\n\nSession Stuff (")
     assert "[2] user: step of iron" in text
@@ -119,7 +119,7 @@ def test_an_empty_text_distinguishes_no_results_from_too_small_a_budget(tm: Here
     ask = ("recall", "--query", "iron", "--mode", "text", "--budget")
     least = tm.json(*ask, "1")["tokens"]["least"]
     output = tm.run(*ask, "1").out
-    assert output.startswith(f"1 turn found, but none fits into 1 token. Use --budget {least} or more: ")
+    assert output.startswith(f"1 turn found, but none fits in 1 token. Use --budget {least} or more: ")
     assert "[1] user: step of iron" in tm.run(*ask, str(least)).out
     no_results = tm.run("recall", "--query", "zeppelin", "--mode", "text", "--budget", "1").out
     assert no_results.startswith("No results. No step")

@@ -133,7 +133,7 @@ def test_putting_a_file_again_lists_the_manually_edited_passages(tm: Here) -> No
     ran = tm.run("put", "docs", guide)
     assert ran.out.splitlines()[-3:] == [
         "1 new frame in docs, 1 already stored.",
-        "edited manually #1: Guide › Install, next to its old text in #2",
+        "edited manually #1: Guide › Install, alongside its old text in #2",
         "1 passage was edited manually, and the file added the old text again. Delete the wrong frame, "
         "or put the file again with --replace to end the edited ones.",
     ]

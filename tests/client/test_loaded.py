@@ -100,7 +100,7 @@ def test_a_snapshot_is_found_by_its_id() -> None:
     [
         (b"", "^These bytes are empty. .*--format zip"),
         (b"no archive", "not a ZIP archive .*session import FILE"),
-        (packed(events__jsonl=b"")[:-30], "cut off"),
+        (packed(events__jsonl=b"")[:-30], "truncated"),
         (packed(metadata__json=b"{}"), r"no events\.jsonl"),
         (packed(**{"../events__jsonl": b"{}"}), "outside the archive"),
         (packed(events__jsonl=b"", snapshots__json=b"{half"), "not JSON"),

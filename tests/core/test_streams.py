@@ -42,7 +42,7 @@ def test_unpacked_data_is_passed_through(data: bytes, size: int) -> None:
 @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
 def test_a_bomb_is_refused_before_it_is_unpacked(pack: Callable[[bytes], bytes]) -> None:
     sizes: list[int] = []
-    with pytest.raises(TooLarge, match="packed or unpacked"):
+    with pytest.raises(TooLarge, match="compressed or decompressed"):
         sizes.extend(map(len, unpacked([pack(bytes(50_000_000))], LIMIT)))
     assert sum(sizes) <= LIMIT
 
@@ -62,7 +62,7 @@ def test_a_packed_file_may_not_exceed_the_limit_itself() -> None:
     ],
 )
 def test_a_truncated_file_is_refused(data: bytes) -> None:
-    with pytest.raises(InvalidInput, match="cut off"):
+    with pytest.raises(InvalidInput, match="truncated"):
         list(unpacked([data], LIMIT))
 
 

@@ -86,15 +86,13 @@ def test_the_commands_of_the_image_run_outside_a_container(
     assert prepared.returncode == 0
     assert json.loads(out)["sign_in_url"].startswith("http://127.0.0.1:8000/")
     port = str(free_port())
-    commands = {name: services[name].get("command", _image_command()) for name in ("web", "worker", "beat")}
+    *web, host, served = _image_command()
+    assert (host, served) == ("0.0.0.0", "8000")
+    commands = {
+        name: services[name].get("command", [*web, "127.0.0.1", port]) for name in ("web", "worker", "beat")
+    }
     running = {
-        name: _run(
-            services[name] | {"command": command},
-            database,
-            tmp_path,
-            GRANIAN_HOST="127.0.0.1",
-            GRANIAN_PORT=port,
-        )
+        name: _run(services[name] | {"command": command}, database, tmp_path)
         for name, command in commands.items()
     }
     try:

@@ -105,7 +105,9 @@ def test_a_run_is_replayed_continued_and_shared_by_clicks(
     ada.get_by_role("button", name="Continue", exact=True).click()
     expect(outcome).to_contain_text("1 result supplied by a person")
     ada.get_by_role("link", name="Compare with the recording").click()
-    expect(ada.locator("main .finding").first).to_contain_text("They diverge at step 8 left, step 7 right")
+    expect(ada.locator("main .finding").first).to_contain_text(
+        "They diverge at step 8 on the left and step 7 on the right"
+    )
     ada.get_by_role("link", name="Open both steps").click()
     expect(ada.locator("main")).to_contain_text("ask_clerk")
     ada.go_back()

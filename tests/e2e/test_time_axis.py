@@ -76,6 +76,20 @@ def test_the_pointer_reads_the_time_axis_and_a_drag_shows_a_range_of_it(ada: Pag
     expect(picture).to_be_visible()
 
 
+def test_another_axis_or_view_keeps_the_step_that_was_reached_since(ada: Page, session: str) -> None:
+    ada.goto(f"{session}?step=2")
+    ada.keyboard.press("j")
+    expect_selected(ada, 3)
+    ada.get_by_role("link", name="Time", exact=True).click()
+    expect(ada.locator("#minimap .picture[data-axis=time]")).to_be_visible()
+    expect_selected(ada, 3)
+    ada.keyboard.press("j")
+    expect_selected(ada, 4)
+    ada.get_by_role("link", name="Compact", exact=True).click()
+    expect(ada.get_by_role("link", name="Compact", exact=True)).to_have_attribute("aria-current", "page")
+    expect_selected(ada, 4)
+
+
 def test_keys_move_over_the_time_axis_and_change_its_range(ada: Page, session: str) -> None:
     ada.goto(f"{session}?axis=time&step=6")
     scrubber = ada.get_by_label("Step of the session")

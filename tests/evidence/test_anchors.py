@@ -98,7 +98,7 @@ def test_a_witness_at_an_older_state_is_updated_and_one_at_a_newer_state_raises_
         grow_log(project)
         found = delivered(project)[WITNESS]
         assert (found.size, found.attempts) == (3, 1)
-        assert "taken 99 entries of this log, which has only 4" in (found.error or "")
+        assert "received 99 entries of this log, which has only 4" in (found.error or "")
 
 
 def test_a_failure_is_stored_and_retried_later(project: Project) -> None:
@@ -263,7 +263,7 @@ def test_an_answer_that_is_not_a_timestamp_of_the_request_is_refused(
     bad_answers = [
         ((200, b"nonsense"), "is not a timestamp"),
         ((503, b""), "503"),
-        ((200, bytes.fromhex("30053003020102")), "gave no timestamp: status 2"),
+        ((200, bytes.fromhex("30053003020102")), "did not issue a timestamp: status 2"),
     ]
     with served(lambda _body, _type: bad_answers[0][0]) as url:
         set_anchor(project, TIMESTAMP, url, by="test")

@@ -159,7 +159,7 @@ def test_refused_texts_do_not_block_the_others_and_the_work_ends(
     run_backlog(slow)
     status = embedding_progress(slow)
     assert (status.embedded, status.frames, status.failure, status.is_running) == (20, 27, None, False)
-    assert status.refused == RefusedFrames(count=7, frame=6, reason="it answered 413: Too \0 long")
+    assert status.refused == RefusedFrames(count=7, frame=6, reason="it returned 413: Too \0 long")
     assert not EmbeddingWork.objects.exists()
     assert find(slow, Query(text="x", mode="semantic")).not_embedded == 7
     assert find(slow, Query(text="bad", mode="lexical")).hits[0].frame < 7

@@ -106,7 +106,7 @@ def test_a_refused_single_text_is_sent_in_fewer_and_shorter_windows(
 
 def test_a_text_also_refused_at_500_characters_is_refused(stub: StubModelServer) -> None:
     stub.script(Script(longest_text=200))
-    with pytest.raises(ModelFailed, match="answered 413: too long"):
+    with pytest.raises(ModelFailed, match="returned 413: too long"):
         server.embed("server:m@8", ["x" * 1_900])
     assert min(len(text) for call in stub.calls() for text in call.body["input"]) >= 400
 

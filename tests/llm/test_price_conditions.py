@@ -183,7 +183,7 @@ def test_an_unknown_price_names_the_condition_and_repeats_nothing_of_the_sender(
     conditions = Conditions.of({"service_tier": "tier of Eva", "speed": "fast"})
     prices = recorded_price(OPUS, anthropic_usage(MILLION), NOVEMBER, conditions).prices
     assert prices == {"source": "unknown", "reason": "condition_not_listed", "about": "service_tier, speed"}
-    assert reason_words("condition_not_listed", prices["about"]).endswith("condition: service_tier, speed")
+    assert reason_words("condition_not_listed", prices["about"]).endswith("conditions: service_tier, speed")
 
 
 def test_the_standard_conditions_leave_no_parameters() -> None:

@@ -128,7 +128,7 @@ def test_a_resealed_comparison_is_reported_with_the_log_entry(
 
 def test_swapped_bundles_are_refused_with_their_order(made: Made, tmp_path: Path) -> None:
     with pytest.raises(
-        tm_verify.Unreadable, match=r"of run 1 .* of run 2, which came after it: give them the other"
+        tm_verify.Unreadable, match=r"of run 1 .* of run 2, which came after it: swap the two"
     ):
         compare(tmp_path, made.older, made.newer)
 

@@ -232,7 +232,7 @@ def test_two_files_with_the_same_name_are_not_a_bundle(made: Made, tmp_path: Pat
     path = packed(unpacked(made.session), tmp_path / "x.zip")
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as opened:
         opened.writestr("README.txt", b"x")
-    with pytest.raises(tm_verify.Unreadable, match="one name"):
+    with pytest.raises(tm_verify.Unreadable, match="the same name"):
         tm_verify.verify(str(path))
 
 

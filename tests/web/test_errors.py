@@ -62,7 +62,7 @@ def test_an_address_that_only_accepts_forms_says_so_with_a_link_back() -> None:
     answer = Client().get("/sign-out/")
     assert answer.status_code == 405
     assert answer["Allow"] == "POST"
-    assert "only accepts form submissions" in answer.text
+    assert "accepts only form submissions" in answer.text
     assert "Back to sessions" in answer.text
 
 

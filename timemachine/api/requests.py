@@ -106,7 +106,7 @@ def _check(unknown: list[str], known: list[str], sent: set[str]) -> None:
             code="invalid_request",
             fields=[each[:80] for each in unknown],
         )
-    there = f"the parameters are {', '.join(known)}" if known else "this operation has none"
+    there = f"it takes {', '.join(known)}" if known else "this operation takes none"
     raise InvalidInput(
         f"There is no parameter `{unknown[0][:80]}`; {there}.",
         code="invalid_request",

@@ -165,8 +165,8 @@ def _message_in(found: Any) -> str:
 def timed_out(request: ModelRequest) -> ModelFailed:
     """Return the failure for a provider that was silent for too long, or did not finish in time."""
     return ModelFailed(
-        f"{request.model} did not start answering within {request.timeout_seconds:g} seconds, or did not finish within "
-        f"{request.whole_seconds:g}. It may have been billed. Try again, or choose a faster model.",
+        f"{request.model} did not start answering within {request.timeout_seconds:g} seconds or finish within "
+        f"{request.whole_seconds:g} seconds. It may have been billed. Try again, or choose a faster model.",
         code="model_timed_out",
         **_facts(request, status=None, retryable=True),
     )

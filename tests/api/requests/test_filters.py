@@ -59,7 +59,7 @@ def test_a_filter_with_two_different_values_is_refused_by_name(api: Program, ses
 
 def test_an_unknown_parameter_is_refused_with_the_known_ones(api: Program, session: str) -> None:
     body = api.get("/sessions/run-1/export?fromat=zip").json()
-    assert body["message"] == "There is no parameter `fromat`; there are format."
+    assert body["message"] == "There is no parameter `fromat`; it takes format."
     assert body["facts"]["fields"] == ["fromat"]
 
 

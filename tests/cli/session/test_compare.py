@@ -38,7 +38,7 @@ def both(tm: Here) -> Here:
 def test_two_sessions_are_shown_step_by_step(both: Here) -> None:
     lines = ok(both, "session", "compare", "one", "two").splitlines()
     assert "1 same, 2 modified, 0 moved, 0 only left, 1 only right" in lines
-    assert "They diverge at step 3 right: tool call read only on the right." in lines
+    assert "They diverge at step 3 on the right: tool call read only on the right." in lines
     assert ["steps", "3", "4"] in [line.split() for line in lines]
     assert ["tokens", "not", "recorded", "not", "recorded"] in [line.split() for line in lines]
     signs = [line for line in lines if line[:2] in {"= ", "~ ", "> "}]

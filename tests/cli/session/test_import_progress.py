@@ -64,7 +64,7 @@ def test_a_large_file_is_imported_by_a_worker_while_the_command_waits(
     assert ran.out.endswith("2 lines imported as 2 messages; 0 lines skipped.\n")
     assert tm.json("session", "import", source)["sessions"][0]["already_there"] == 2
     broken = tm.file("broken.json", '{"trajectory": [], "history": ["' + "x" * 1_100)
-    assert "it is cut off" in tm.refused("session", "import", broken, "--format", "swe_agent")
+    assert "it is truncated" in tm.refused("session", "import", broken, "--format", "swe_agent")
 
 
 def test_the_progress_of_an_import_fits_on_one_line() -> None:

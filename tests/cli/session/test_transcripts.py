@@ -31,7 +31,7 @@ def append_turns(tm: Here) -> None:
 def test_a_transcript_is_printed_as_text_for_a_prompt(tm: Here) -> None:
     append_turns(tm)
     head, *turns = tm.run("session", "transcript", "story").out.split("\n\n")
-    assert head.startswith("Story (story), begun ")
+    assert head.startswith("Story (story), started ")
     assert turns == [
         "[1] user, error: It fails.",
         "[2] agent, hypothesis: A guess.",

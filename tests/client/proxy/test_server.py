@@ -196,7 +196,7 @@ def test_a_provider_that_is_away_is_an_error_of_the_vendor(tmp_path: Path) -> No
     with proxied(NOWHERE, tmp_path) as (proxy, _):
         with (
             OpenAI(base_url=f"{proxy.server.url}/v1", api_key="none", max_retries=0) as client,
-            pytest.raises(InternalServerError, match="did not answer"),
+            pytest.raises(InternalServerError, match="did not respond"),
         ):
             client.chat.completions.create(**ASKED)  # type: ignore[call-overload]
         assert httpx.get(f"{proxy.server.url}/v1/files", trust_env=False).status_code == 502

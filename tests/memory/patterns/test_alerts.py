@@ -159,7 +159,7 @@ def test_a_failed_notification_is_retried_later_but_not_forever(project: Project
         [due] = overdue(send_pattern_alert)
         alerts.deliver_alert(due)
         alert = PatternAlert.objects.get()
-        assert alert.problem == "It answered with 503: not now"
+        assert alert.problem == "It returned 503: not now"
         assert (alert.told_at, alert.attempts) == (None, 1)
         assert alert.next_at is not None
         PatternAlert.objects.update(attempts=alerts.MOST_ATTEMPTS - 1, next_at=now())

@@ -92,7 +92,7 @@ def test_a_devduck_recording_is_read_without_opening_its_pickle(monkeypatch: pyt
     )
     assert (session.key, session.name, session.metadata["version"]) == ("dd1", "Who is 7?", "1")
     assert "was not opened" in result.report.notes[0]
-    assert [each.reason[:10] for each in result.report.skipped] == ["It is cut "]
+    assert [each.reason[:10] for each in result.report.skipped] == ["It is trun"]
 
 
 def test_a_devduck_recording_needs_only_events() -> None:

@@ -94,7 +94,7 @@ def test_a_session_that_is_too_long_is_refused_at_once(
 ) -> None:
     monkeypatch.setattr(results, "MOST_STEPS", 6)
     session.refresh_from_db()
-    with pytest.raises(InvalidInput, match="has 7 steps; results are looked up in at most 6"):
+    with pytest.raises(InvalidInput, match="has 7 steps; results can be looked up in at most 6"):
         launch(session, ReplayOptions(continue_from=1, use_model=MODEL), by="ada")
     assert Replay.objects.count() == 0
 

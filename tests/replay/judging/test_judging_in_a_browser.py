@@ -48,7 +48,7 @@ def test_the_requesting_tab_shows_the_running_judgement_at_once_and_cancels_it(
     expect(page.get_by_role("button", name="Ask judge model")).to_be_hidden()
     judging.get_by_role("button", name="Cancel").click()
     expect(page.locator("#judgements .note.bad")).to_contain_text(
-        f"Step {ASK} of {session.name} was not judged by {MODEL}: The call of"
+        f"Step {ASK} of {session.name} was not judged by {MODEL}: The call to"
     )
     expect(judging).to_be_hidden()
     assert Judgement.objects.get().error_type == "cancelled"

@@ -164,7 +164,7 @@ def test_a_judgement_can_be_cancelled_from_elsewhere_while_its_model_is_silent(
     repeated = api.post(f"{path}/{asking['id']}/cancel")
     assert (repeated.status_code, repeated.json()["code"]) == (409, "judgement_over")
     shown = person.get(address).text
-    assert ">cancelled</span>: The call of" in shown
+    assert ">cancelled</span>: The call to" in shown
     assert "; 1 judgement 1 call of unknown price" in " ".join(shown.split())
 
 

@@ -250,10 +250,10 @@ def test_a_sentence_that_existed_only_between_two_steps_is_found(
     find_and_record(collection, Query(text=QUESTIONS[0]), session=later_session)
     found = api.get("/sessions/again/where", text=sentence).json()
     assert [(each["frame"], each["by"]) for each in found["frames"]] == [(1, "holds")]
-    assert found["frames"][0]["says"] == "held the sentence in version 2"
+    assert found["frames"][0]["says"] == "contained the sentence in version 2"
     steps = [each for step in found["items"] for each in step["frames"]]
     assert [each["as_recorded"]["version"] for each in steps] == [1, 2, 3]
-    wrong = "; as version {}, which does not hold the sentence (version 2 did)"
+    wrong = "; as version {}, which does not contain the sentence (version 2 did)"
     assert [each["says"].partition(";")[2] != "" for each in steps] == [True, False, True]
     assert steps[0]["says"].endswith(wrong.format(1))
     assert steps[2]["says"].endswith(wrong.format(3))

@@ -41,14 +41,14 @@ def test_a_schedule_is_stored_in_one_canonical_form(text: str, canonical: str) -
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "is written `every 6 hours`"),
-        ("hourly", "is written"),
+        ("", "must be written as `every 6 hours`"),
+        ("hourly", "must be written as"),
         ("every 0 hours", "every 1 to 336 hours, for example `every 6 hours`"),
         ("every 337 hours", "every 1 to 336 hours"),
         ("daily 24:00", "00:00 to 23:59"),
         ("daily 07:60", "00:00 to 23:59"),
-        ("daily 7:30", "is written"),
-        ("weekly 07:30", "is written"),
+        ("daily 7:30", "must be written as"),
+        ("weekly 07:30", "must be written as"),
         ("weekly someday 07:30", "must name a weekday"),
         ("daily 07:30 Mars/Olympus", "not 'Mars/Olympus'"),
         ("daily 07:30 ../../etc/passwd", "not '../../etc/passwd'"),

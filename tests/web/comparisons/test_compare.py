@@ -46,10 +46,7 @@ def test_the_page_says_first_where_two_runs_part(operator: Client, project: Proj
     one = session_of(project, call("read", path="x"), call("write", path="x"))
     other = session_of(project, call("read", path="x"), call("write", path="y"))
     shown = page(operator, f"/compare/?a={one.key}&b={other.key}")
-    assert (
-        "They diverge at step 2 left, step 2 right: tool call write with different arguments: /path ."
-        in words(shown)
-    )
+    assert "They diverge at step 2: tool call write with different arguments: /path ." in words(shown)
     found = re.search(r'<a href="([^"]*)">Open both steps</a>', shown)
     assert found is not None
     assert "write" in words(page(operator, found[1].replace("&amp;", "&")))
@@ -62,7 +59,7 @@ def test_the_page_shows_a_step_that_only_one_run_has_in_the_list(operator: Clien
     one = session_of(project, call("read", path="x"), call("write", path="x"))
     other = session_of(project, call("read", path="x"))
     shown = page(operator, f"/compare/?a={one.key}&b={other.key}")
-    assert "They diverge at step 2 left: tool call write only on the left ." in words(shown)
+    assert "They diverge at step 2 on the left: tool call write only on the left ." in words(shown)
     assert "Show it in the list" in shown
 
 

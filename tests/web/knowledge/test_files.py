@@ -170,7 +170,9 @@ def test_uploading_a_file_again_warns_of_a_manually_edited_passage(
     restored = handbook.frames.get(title=edited.title, version=1, valid_until=None).number
     page = operator.get(HERE).text
     assert "1 passage stored" in page
-    assert "1 passage was edited manually, and its old text from the file is current next to the edit" in page
+    assert (
+        "1 passage was edited manually, and its old text from the file is current alongside the edit" in page
+    )
     assert f"#{edited.number} “{escape(edited.title)}” next to #{restored}" in page
     upload(operator, ("guide.md", GUIDE.encode()))
     assert "its old text from the file is current" in operator.get(HERE).text, "still, though nothing is new"

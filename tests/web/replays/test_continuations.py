@@ -196,7 +196,7 @@ def test_the_recording_and_the_branch_part_where_the_model_did_something_else(
     work(replay.id, "test")
     for right in (replay.branch_id, replay.id):
         shown = page(browser, f"/compare/?a={session.id}&b={right}")
-        assert "They diverge at step 5 left, step 3 right" in shown
+        assert "They diverge at step 5 on the left and step 3 on the right" in shown
         assert "after step 2, where the other continues" in shown
 
 

@@ -81,7 +81,7 @@ def test_an_invalid_value_is_reported_at_its_field(browser: Client, session: Ses
         ({"sessions": []}, "sessions", "at least one session"),
         ({"others": "nobody"}, "others", "no session"),
         ({"reason": " "}, "reason", "needs a reason"),
-        ({"models": f"{ONE} {ONE}"}, "models", "each once"),
+        ({"models": f"{ONE} {ONE}"}, "models", "each only once"),
         ({"models": ""}, "models", "Choose a model."),
         ({"fail_on": "rain"}, "fail_on", "not &#x27;rain&#x27;"),
         (

@@ -93,7 +93,7 @@ def test_an_administrator_sets_replaces_and_removes_a_key_that_no_page_shows(pro
     ("sent", "message"),
     [
         ({"key": ""}, "This field is required"),
-        ({"key": "a b"}, "printable ASCII characters without white space"),
+        ({"key": "a b"}, "printable ASCII characters without spaces"),
     ],
 )
 def test_an_invalid_key_is_refused_at_its_field_and_not_repeated(

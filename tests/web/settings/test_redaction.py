@@ -65,9 +65,13 @@ def test_a_profile_is_created_edited_and_retired_by_forms(administrator: Client,
     [
         ({"patterns": "a: x\nb: (y"}, "patterns", "Line 2: This pattern cannot be used: missing )"),
         ({"patterns": "no colon"}, "patterns", "has no name"),
-        ({"fields_by_path": "agent\nkind"}, "fields_by_path", "Line 2: &#x27;kind&#x27; leads to no field"),
+        (
+            {"fields_by_path": "agent\nkind"},
+            "fields_by_path",
+            "Line 2: &#x27;kind&#x27; does not name a field",
+        ),
         ({"phone_regions": "Germany"}, "phone_regions", "write two letters"),
-        ({"name": "a/b"}, "name", "without a slash"),
+        ({"name": "a/b"}, "name", "no slash"),
         ({"name": "Secrets and personal data"}, "name", "There is already a redaction profile"),
         ({"name": ""}, "name", "This field is required"),
         ({"detect": [], "patterns": "", "fields_by_path": ""}, "", "withhold nothing"),
@@ -95,12 +99,12 @@ def test_all_invalid_values_are_reported_together_each_at_its_field(administrato
     assert page.status_code == 422
     errors = html.unescape(page.text)
     for field, sentences in {
-        "name": ["without a slash"],
-        "phone_regions": ["the region 'XX'", "the region 'YY'"],
+        "name": ["no slash"],
+        "phone_regions": ["phone region 'XX'", "phone region 'YY'"],
         "patterns": ["Line 2: 'no colon' has no name", "Line 3: This pattern cannot be used"],
         "fields_by_path": [
-            "Line 2: 'nowhere' leads to no field",
-            "Line 3: 'session.nothing' leads to no field",
+            "Line 2: 'nowhere' does not name a field",
+            "Line 3: 'session.nothing' does not name a field",
         ],
     }.items():
         field_errors = errors.split(f'id="profile_{field}_error"')[1].split("</div>")[0]

@@ -146,7 +146,9 @@ def _version_note(holder: SentenceFrame, version: int | None) -> str:
     """Return a note on the version at that rank if it does not contain the sentence."""
     if holder.versions is None or version is None or version in holder.versions:
         return ""
-    return f"; as version {version}, which does not hold the sentence ({versions_text(holder.versions)} did)"
+    return (
+        f"; as version {version}, which does not contain the sentence ({versions_text(holder.versions)} did)"
+    )
 
 
 def _not_ranked(action: Action, why: TimeMachineError) -> StepRanksOut:

@@ -187,7 +187,7 @@ def test_a_file_whose_last_line_is_cut_off_says_where(name: str, number: int) ->
     if data[:2] == b"PK":
         refused = read_or_reason(name, data[:-20])
         assert isinstance(refused, InvalidInput)
-        assert "cut off" in refused.message
+        assert "truncated" in refused.message
         return
     if values_of(data) is None:
         return
@@ -198,4 +198,4 @@ def test_a_file_whose_last_line_is_cut_off_says_where(name: str, number: int) ->
         assert f"line {last}" in outcome.message
     else:
         assert [each.line for each in outcome.report.skipped][-1] == last
-        assert "cut off" in outcome.report.skipped[-1].reason
+        assert "truncated" in outcome.report.skipped[-1].reason

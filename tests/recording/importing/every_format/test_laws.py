@@ -103,7 +103,7 @@ def test_a_sample_adds_up_and_gives_the_same_sessions_each_time(name: str, numbe
     data = SAMPLES[name][number]
     first = read_or_reason(name, data)
     if isinstance(first, InvalidInput):
-        assert "cut off" in first.message
+        assert "truncated" in first.message
     else:
         adds_up(first)
         assert FORMATS[name].read(data) == first

@@ -80,7 +80,7 @@ def test_a_file_that_is_not_a_transcript_is_refused_with_what_was_expected(data:
         (b'{"trajectory": [', "its JSON cannot be read"),
         (b"[" * 5_000 + b"]" * 5_000, "its JSON cannot be read: .*deep"),
         (zipped(("../../etc/x", b"1")), "has a path outside the archive"),
-        (zipped(("events.jsonl", b"{}"))[:-30], "it is cut off"),
+        (zipped(("events.jsonl", b"{}"))[:-30], "truncated"),
         (zipped(("notes.txt", b"x")), "Known formats: .*claude_code"),
     ],
 )
@@ -130,7 +130,7 @@ def test_an_ambiguous_file_is_refused() -> None:
 
 
 def test_a_wrongly_named_format_is_refused_with_the_right_one() -> None:
-    with pytest.raises(InvalidInput, match="Leave the format out, or use claude_code") as refusal:
+    with pytest.raises(InvalidInput, match="Leave the format out or use claude_code") as refusal:
         choose_format("codex", CLAUDE, "talk.jsonl")
     assert refusal.value.code == "unknown_format"
 

@@ -36,7 +36,7 @@ def test_a_packed_file_is_read_like_the_original_and_refused_if_cut_off(
 ) -> None:
     data = SAMPLES[name][0]
     assert whole(pack(data)) == data
-    with pytest.raises(InvalidInput, match="cut off"):
+    with pytest.raises(InvalidInput, match="truncated"):
         whole(pack(data)[:-3])
 
 

@@ -22,8 +22,8 @@ def drawn(
 @pytest.mark.parametrize(
     ("timed", "errors", "words"),
     [
-        (True, 0, "43 steps over time, most at 100%"),
-        (True, 2, "43 steps over time, most at 100%; 2 errors"),
+        (True, 0, "43 steps over time, busiest at 100%"),
+        (True, 2, "43 steps over time, busiest at 100%; 2 errors"),
         (False, 1, "43 steps in order; 1 error"),
     ],
 )

@@ -84,9 +84,13 @@ def _lines(found: types.AlignmentOut, shown: str) -> Iterator[str]:
 
 
 def _place(divergence: types.DivergenceOut) -> str:
-    """Where two runs part: `step 4 left, step 5 right`, a side without a step left out."""
+    """Where two runs diverge: `step 4`, or `step 4 on the left and step 5 on the right`, a side without a step left out."""
+    if divergence["a"] == divergence["b"]:
+        return f"step {divergence['a']:,}"
     sides = (("left", divergence["a"]), ("right", divergence["b"]))
-    return ", ".join(f"step {sequence:,} {side}" for side, sequence in sides if sequence is not None)
+    return " and ".join(
+        f"step {sequence:,} on the {side}" for side, sequence in sides if sequence is not None
+    )
 
 
 def _totals(found: types.AlignmentOut) -> Iterator[list[str]]:

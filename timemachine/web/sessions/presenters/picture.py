@@ -213,7 +213,7 @@ def _lanes(lanes: Sequence[Lane], top: int, row: int) -> tuple[list[Name], list[
         heights = [max(LEAST, round(high * share)) if share else 0 for share in lane.density]
         paths[lane.name] += _bars(heights, top + high)
         top += high + LANE_GAP
-    return names, [Shape(kind=f"lane {name}", path="".join(paths[name])) for name in LANES if paths[name]]
+    return names, [Shape(kind=f"lane of-{name}", path="".join(paths[name])) for name in LANES if paths[name]]
 
 
 def _areas(lanes: Sequence[Lane], top: int, row: int) -> list[Area]:

@@ -25,11 +25,12 @@ _ICON: Final = (
     '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M8 1.5 13.5 3.5V8c0 3-2.3 5.3-5.5 6.5C4.8 13.3 2.5 11 2.5 8V3.5Z"/>{}</svg>'
     '<span class="unseen">{}</span>'
 )
+_CHECKED: Final = SafeString('<path d="M5.3 8.2 7.3 10.2 10.8 6.2"/>')
 _MARKS: Final = {
-    SEALED: SafeString('<path d="M5.3 8.2 7.3 10.2 10.8 6.2"/>'),
+    SEALED: SafeString('<path d="M7 8a1 1 0 1 0 2 0 1 1 0 1 0-2 0"/>'),
     SO_FAR: SafeString('<path d="M5.3 8h5.4"/>'),
 }
-"""The mark inside the shield: a tick for sealed, a dash for partly sealed."""
+"""The mark inside the shield: a dot for sealed, a dash for partly sealed; a tick only after a check."""
 
 
 @register.simple_tag
@@ -42,10 +43,10 @@ def session_seal(session: Any, seals: Mapping[UUID, ListedSeal]) -> SafeString:
     return format_html(
         '<a class="{} {}" href="{}" title="{}">{}</a>',
         "seal-word" if loud else "seal-icon",
-        word.replace(" ", "-"),
+        _css_class(found, word),
         reverse("session_evidence", args=[session.id]),
         text,
-        text if loud else format_html(_ICON, _MARKS.get(word, ""), text),
+        text if loud else _icon(found, word, text),
     )
 
 
@@ -75,10 +76,25 @@ def seal_badge(found: ListedSeal, address: str) -> SafeString:
             text,
             label,
         )
-    icon = format_html(_ICON, _MARKS.get(word, ""), text)
     return format_html(
-        '<a class="seal-icon {}" href="{}" title="{}">{}</a>', word.replace(" ", "-"), address, text, icon
+        '<a class="seal-icon {}" href="{}" title="{}">{}</a>',
+        _css_class(found, word),
+        address,
+        text,
+        _icon(found, word, text),
     )
+
+
+def _is_checked(found: ListedSeal, word: str) -> bool:
+    return word == SEALED and found.checked_at is not None
+
+
+def _css_class(found: ListedSeal, word: str) -> str:
+    return "sealed checked" if _is_checked(found, word) else word.replace(" ", "-")
+
+
+def _icon(found: ListedSeal, word: str, text: str) -> SafeString:
+    return format_html(_ICON, _CHECKED if _is_checked(found, word) else _MARKS.get(word, ""), text)
 
 
 def _checked(found: ListedSeal) -> str:

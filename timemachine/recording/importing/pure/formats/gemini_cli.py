@@ -77,7 +77,7 @@ def read(reader: Reader) -> ParsedFile:
         heads = [about]
         records = [each for each in list_at(document, "messages") if reader.takes(each, "a message")]
     else:
-        lines = reader.lines(_is_line, "It is not a message and not session information.")
+        lines = reader.lines(_is_line, "It is neither a message nor session information.")
         all_records = [line.record for line in lines]
         heads = list(takewhile(is_head, all_records))
         records = all_records[len(heads) :]
