@@ -119,6 +119,18 @@ def test_a_replay_is_listed_and_its_verdicts_are_in_the_rows_if_the_address_name
     assert "hide verdicts" in page
 
 
+def test_an_audit_that_could_verify_nothing_does_not_look_like_a_success(
+    operator: Client, session: Session
+) -> None:
+    replay = replayed(session, ReplayOptions(audit=True, reason="Regression"))
+    replay.steps.update(verdict=None, context="not_recorded")
+    timeline = get(operator, "/sessions/s/")
+    assert "Replay done: 4 of 4 steps, nothing could be verified" in words(timeline)
+    assert 'class="status done"' not in timeline
+    assert '<span class="status ">done</span>' in get(operator, f"/replays/{replay.id}/")
+    assert "context verified 0 of 4 (4 not recorded)" in words(get(operator, "/replays/"))
+
+
 def test_rows_that_are_loaded_later_have_their_verdicts_too(operator: Client, session: Session) -> None:
     replay = replayed(session, AUDIT)
     assert "identical" in get(operator, f"/sessions/s/?after=1&replay={replay.id}", "li#later")

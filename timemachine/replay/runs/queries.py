@@ -33,6 +33,7 @@ from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
 from timemachine.replay.runs.pure.engine import uses_own_passages
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
+from timemachine.replay.runs.pure.summary import UNVERIFIABLE
 
 SHOWN_TRIALS: Final = 20
 _TAKEN_WITHIN: Final = timedelta(seconds=5)
@@ -51,6 +52,12 @@ class Progress:
     failed: int
     skipped: int
     reached: int | None
+    unverified: int = 0
+
+    @property
+    def is_unverified(self) -> bool:
+        """Return whether this is an audit that could verify nothing so far."""
+        return self.replay.kind == "audit" and 0 < self.done == self.unverified
 
     @property
     def is_open(self) -> bool:
@@ -215,12 +222,19 @@ def progress_of(replays: Sequence[Replay]) -> list[Progress]:
         failed=Count("id", filter=Q(status="failed")),
         skipped=Count("id", filter=Q(status="skipped")),
         reached=Max("sequence", filter=finished),
+        unverified=Count("id", filter=Q(status="done", verdict=None, context__in=UNVERIFIABLE)),
     )
     found = {replay: numbers for replay, *numbers in counted}
     progress = []
     for each in replays:
-        done, total, failed, skipped, reached = found.get(each.id, (0, 0, 0, 0, None))
-        counts = {"done": done, "total": total, "failed": failed, "skipped": skipped}
+        done, total, failed, skipped, reached, unverified = found.get(each.id, (0, 0, 0, 0, None, 0))
+        counts = {
+            "done": done,
+            "total": total,
+            "failed": failed,
+            "skipped": skipped,
+            "unverified": unverified,
+        }
         progress.append(Progress(replay=each, **counts, reached=reached))
     return progress
 

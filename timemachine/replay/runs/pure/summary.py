@@ -16,7 +16,7 @@ from timemachine.replay.runs.pure.options import CONTINUE
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.verdict_words import instead
 
-_UNVERIFIABLE: Final[Mapping[str, str]] = {
+UNVERIFIABLE: Final[Mapping[str, str]] = {
     "not_recorded": "without a recorded context",
     "reconstructed": "whose request was not recorded but assembled from the steps before",
 }
@@ -126,6 +126,16 @@ class Tally(StepTotals):
         return ", ".join(times(count, name) for name, count in ordered.items())
 
     @property
+    def result_in_words(self) -> str:
+        """Return the verdicts; without any, how many contexts were verified: `context verified 0 of 11`."""
+        return self.verdicts_in_words or _context(self)
+
+    @property
+    def is_unverified(self) -> bool:
+        """Return whether this is an audit that could verify nothing."""
+        return bool(_unverified(self))
+
+    @property
     def can_retry(self) -> bool:
         return bool(self.statuses.get("failed") or self.statuses.get("cancelled"))
 
@@ -216,11 +226,9 @@ def _unverified(tally: Tally) -> str:
     """Return why an audit without a model verified nothing, as nothing was recorded to verify; empty if it did."""
     if tally.kind != "audit" or tally.asked or not tally.contexts:
         return ""
-    if tally.contexts.keys() - _UNVERIFIABLE.keys():
+    if tally.contexts.keys() - UNVERIFIABLE.keys():
         return ""
-    why = [
-        f"{counted(count, 'step')} {_UNVERIFIABLE[name]}" for name, count in sorted(tally.contexts.items())
-    ]
+    why = [f"{counted(count, 'step')} {UNVERIFIABLE[name]}" for name, count in sorted(tally.contexts.items())]
     return f"nothing could be verified: {', '.join(why)}; no model called"
 
 

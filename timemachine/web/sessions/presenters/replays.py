@@ -54,14 +54,16 @@ class Line:
     def words(self) -> str:
         """Return the progress in words: `Replay running: 12 of 40 steps, 2 failed`."""
         found = self.progress
-        failed = f", {found.failed:,} failed" if found.failed else ""
-        done = f"Replay {found.replay.status}: {found.done - found.skipped:,} of {counted(found.total, 'step')}{failed}"
+        but = f", {found.failed:,} failed" if found.failed else ""
+        but += ", nothing could be verified" if found.is_unverified else ""
+        done = f"Replay {found.replay.status}: {found.done - found.skipped:,} of {counted(found.total, 'step')}{but}"
         return f"{done}, {found.skipped:,} not asked because of the spend limit" if found.skipped else done
 
     @property
     def outcome(self) -> str:
-        """Return the status that sets its colour: `failed` as soon as a step has failed."""
-        return "failed" if self.progress.failed else self.progress.replay.status
+        """Return the status that sets its colour: `failed` as soon as a step has failed, none if nothing could be verified."""
+        status = "" if self.progress.is_unverified else self.progress.replay.status
+        return "failed" if self.progress.failed else status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
