@@ -56,7 +56,7 @@ def test_it_says_what_each_did_at_what_cost_and_what_may_be_chance() -> None:
         arm(2, {"identical": 22, "answers_instead": 13}),
     )
     assert verdict_sentence(found, NAMES[:2]) == (
-        "a:one does what was recorded in 24 of 35 model calls (in most of the others it calls the tool with different arguments) "
+        "a:one does what was recorded in 24 of 35 model calls (in 8 of the other 11 it calls the tool with different arguments) "
         "for $0.70, b:two in 22 (otherwise it answers instead of calling a tool) for $0.35; that a:one agrees more often "
         "may be chance, but that b:two is cheaper is more than chance."
     )
@@ -76,7 +76,7 @@ def test_too_few_calls_are_named_as_the_reason() -> None:
         called=None,
     )
     assert verdict_sentence(found, NAMES[:2]) == (
-        "a:one answers as recorded in 1 of 3 asks (in many of the others it makes other calls) for $0.03, b:two in 0 "
+        "a:one answers as recorded in 1 of 3 asks (in 1 of the other 2 it makes other calls) for $0.03, b:two in 0 "
         "(otherwise it makes other calls) for $0.015; that a:one agrees more often and b:two is cheaper may be chance: "
         "3 asks are too few to tell."
     )

@@ -155,6 +155,14 @@ def test_ticking_only_one_session_asks_for_two(viewer: Client, both: tuple[Sessi
     assert "You selected" not in page(viewer, "/compare/")
 
 
+def test_who_may_run_replays_can_go_on_to_compare_models(
+    viewer: Client, operator: Client, both: tuple[Session, Session]
+) -> None:
+    assert 'href="/comparisons/new/"' in page(operator, "/compare/")
+    assert f'href="/comparisons/new/?session={both[0].id}"' in page(operator, f"/compare/?a={both[0].id}")
+    assert "/comparisons/new/" not in page(viewer, f"/compare/?a={both[0].id}")
+
+
 def test_the_other_session_is_searched_by_name_or_content(
     viewer: Client, project: Project, both: tuple[Session, Session]
 ) -> None:

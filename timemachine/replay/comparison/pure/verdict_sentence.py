@@ -102,8 +102,7 @@ def _otherwise(differing: Counter[str]) -> str:
     ((verdict, number),) = differing.most_common(1)
     if len(differing) == 1:
         return f"otherwise it {instead(verdict)}"
-    often = "most" if number * 2 > differing.total() else "many"
-    return f"in {often} of the others it {instead(verdict)}"
+    return f"in {number:,} of the other {differing.total():,} it {instead(verdict)}"
 
 
 def _described(variants: Sequence[_Variant], number: int, steps: ModelSteps) -> str:

@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from timemachine.core.accounts.models import Project
+from timemachine.core.accounts.models import OPERATOR, Project
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.numbers import spaced
 from timemachine.jobs.queue import enqueue
@@ -50,11 +50,11 @@ def compare(request: HttpRequest, access: Access) -> HttpResponse:
     left, right = (request.GET.get(name, "").strip() for name in "ab")
     if not left or not right:
         left = left or "".join(ticked[:1])
-        context = {"a": left, "b": right, "ticked": len(ticked), **_offered(request, access.project, left)}
+        context = {"a": left, "b": right, "ticked": len(ticked), **_offered(request, access, left)}
         return page(request, "compare/choose.html", context)
     wrong = _not_there(access.project, a=left, b=right)
     if wrong:
-        context = {"a": left, "b": right, "wrong": wrong, **_offered(request, access.project, left)}
+        context = {"a": left, "b": right, "wrong": wrong, **_offered(request, access, left)}
         return page(request, "compare/choose.html", context, status=404)
     found = aligned(access.project, left, right)
     show: Show = next((each for each in SHOWS if each == request.GET.get("show")), "all")
@@ -117,13 +117,15 @@ def steps(request: HttpRequest, access: Access) -> HttpResponse:
     return page(request, "compare/steps.html", context, parts=PARTS)
 
 
-def _offered(request: HttpRequest, project: Project, left: str) -> dict[str, object]:
+def _offered(request: HttpRequest, access: Access, left: str) -> dict[str, object]:
     """Return the sessions that match the search, and the one that they would be compared with."""
+    project = access.project
     query = request.GET.get("q", "").strip()
     found = sessions_page(project, SessionQuery(q=query), request.GET.get("after") or None, OFFERED)
     chosen = run_of(project, left).session if left and not _not_there(project, a=left) else None
     here = {"a": left if chosen else None, "q": query}
-    return {"here": here, "q": query, "found": found, "chosen": chosen}
+    may_run = access.may(OPERATOR)
+    return {"here": here, "q": query, "found": found, "chosen": chosen, "may_run": may_run}
 
 
 def _not_there(project: Project, **names: str) -> dict[str, str]:
