@@ -91,11 +91,12 @@
     const input = event.target;
     if (!isPicker(input) || !boxOf(input) || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     const box = boxOf(input);
-    const all = optionsIn(box);
-    const at = all.indexOf(chosenIn(box));
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && box.hidden) show(input, true);
-    else if (step) choose(input, all[at < 0 ? (step > 0 ? 0 : all.length - 1) : (at + step + all.length) % all.length]);
+    const all = optionsIn(box);
+    const at = all.indexOf(chosenIn(box));
+    const next = at < 0 ? (step > 0 ? 0 : all.length - 1) : (at + step + all.length) % all.length;
+    if (step) choose(input, box.hidden ? null : all[next]);
     else if (event.key === "Enter" && !box.hidden && at >= 0) take(input, all[at]);
     else if (event.key === "Escape" && !box.hidden) open(input, false);
     else return;
