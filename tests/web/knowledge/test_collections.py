@@ -118,10 +118,10 @@ def test_several_files_become_frames_in_one_upload(operator: Client, handbook: C
         (
             "facts.jsonl",
             b'{"text": "x"}\n\xff',
-            "facts.jsonl, line 2: It is not UTF-8 text: byte 1 is invalid",
+            "facts.jsonl, line 2: Byte 1 is not valid UTF-8",
         ),
         ("facts.jsonl", b"\n \n", "facts.jsonl: This file has no lines"),
-        ("notes.txt", b"caf\xe9", "notes.txt: It is not UTF-8 text: byte 4 is invalid"),
+        ("notes.txt", b"caf\xe9", "notes.txt: Byte 4 is not valid UTF-8"),
         ("notes.txt", b"", "notes.txt is empty"),
         ("photo.png", b"\x89PNG", "photo.png: This is an image (PNG), not text. Send text, Markdown"),
         ("big.txt", b"x" * (LARGEST_FILE + 1), f"big.txt has {LARGEST_FILE + 1:,} bytes"),
