@@ -49,7 +49,7 @@ class SearchedAction(ActionIndex):
         indexes = [
             GinIndex(fields=["words"], name="searched_words"),
             models.Index(fields=["project"], name="searched_of_project"),
-            models.Index(fields=["session", "sequence"], name="searched_of_session"),
+            models.Index(fields=["session", "sequence"], include=["tokens"], name="searched_of_session"),
         ]
 
 

@@ -26,12 +26,16 @@ _PARTS: Final = 3
 _OF: Final = "a.session_id = %(session)s AND a.sequence > %(after)s AND a.sequence <= %(through)s"
 _CHOSEN: Final = f"{_OF} AND a.sequence = ANY(%(chosen)s::bigint[])"
 _COUNTED: Final = """
-SELECT count(*), count(*) FILTER (WHERE w.tokens IS NOT NULL OR e.sequence IS NOT NULL),
-       coalesce(sum(w.tokens) FILTER (WHERE e.sequence IS NULL), 0)::bigint,
-       coalesce(array_agg(a.sequence ORDER BY a.sequence) FILTER (WHERE e.sequence IS NOT NULL), '{}')
-FROM tm_action a LEFT JOIN tm_searched_action w ON w.action_id = a.id
-LEFT JOIN tm_erased_turn e ON e.session_id = a.session_id AND e.sequence = a.sequence
-WHERE a.session_id = %(session)s AND a.sequence <= %(through)s
+WITH deleted AS (
+    SELECT sequence FROM tm_erased_turn WHERE session_id = %(session)s AND sequence <= %(through)s
+), counted AS (
+    SELECT count(*) AS turns, coalesce(sum(w.tokens), 0)::bigint AS tokens FROM tm_searched_action w
+    WHERE w.session_id = %(session)s AND w.sequence <= %(through)s AND w.tokens IS NOT NULL
+    AND NOT EXISTS (SELECT FROM deleted WHERE deleted.sequence = w.sequence)
+)
+SELECT (SELECT count(*) FROM tm_action WHERE session_id = %(session)s AND sequence <= %(through)s),
+       counted.turns + (SELECT count(*) FROM deleted), counted.tokens, ARRAY(SELECT sequence FROM deleted ORDER BY sequence)
+FROM counted
 """
 _OWN: Final = """
        a.id, a.session_id, a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, a.significance, a.importance, a.tags, a.started_at,
