@@ -92,9 +92,18 @@ def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> 
         "original": original_of(session, found.action.copied_from),
         "origin": origin_of(session.project_id, found.action.cached_from),
         "corrected_by": _correction_of(session, found.action),
+        "same_as_parent": _repeats_parent(found),
         **judging_of(found),
         **_trials(session, found.action),
     }
+
+
+def _repeats_parent(found: Step) -> bool:
+    """Return whether the step has the input of its parent, as a find has the question of its ask."""
+    if found.parent is None or found.input is None:
+        return False
+    same = Action.objects.filter(session=found.action.session_id, input=found.action.input_id)
+    return same.filter(sequence=found.parent.sequence).exists()
 
 
 def kind_facts(action: Action | SharedAction) -> dict[str, object]:
