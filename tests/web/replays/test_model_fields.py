@@ -1,5 +1,7 @@
 """What the forms that call a model say of models: where those not listed can be called, and why one cannot be."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -75,6 +77,14 @@ def test_the_recorded_model_is_offered_with_the_reason_why_it_cannot_be_called(
         shown = words(browser, form)
         assert "Leave empty to use the recorded model: openai:gpt-4o-mini" in shown
         assert NO_KEY not in shown
+
+
+def test_every_form_that_calls_a_model_offers_the_recorded_ones(browser: Client, session: Session) -> None:
+    append(session.id, [asked([QUESTION], READ, model="anthropic:claude-3-5-haiku-20241022")])
+    forms = [*forms_of(session), f"/comparisons/new/?session={session.id}"]
+    for form in forms:
+        offered = re.findall(r'<option value="([^"]+)"\s+data-price', browser.get(form).text)
+        assert {"openai:gpt-4o-mini", "anthropic:claude-3-5-haiku-20241022"} <= set(offered), form
 
 
 def test_models_at_an_address_that_the_operator_set_can_be_written(

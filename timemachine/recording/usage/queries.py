@@ -1,6 +1,6 @@
 """Totals of a session, from the counts that triggers maintain; actions are read only for what no count covers."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any, Final
@@ -142,9 +142,9 @@ def _kinds(session: UUID, last: int) -> Mapping[str, tuple[int, int]]:  # noqa: 
     return {row["kind"]: (row["steps"], row["uncounted"]) for row in found}
 
 
-def models_of(session: Session) -> list[str]:
-    """Return the recorded models of a session, in alphabetical order."""
-    used = Usage.objects.filter(session=session).values_list("model", flat=True).distinct()
+def models_of(sessions: Collection[Session]) -> list[str]:
+    """Return the recorded models of some sessions, in alphabetical order."""
+    used = Usage.objects.filter(session__in=sessions).values_list("model", flat=True).distinct()
     return sorted(filter(None, used))
 
 

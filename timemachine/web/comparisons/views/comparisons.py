@@ -18,6 +18,7 @@ from timemachine.llm.queries import model_choices
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 from timemachine.recording.sessions.queries import HAPPENED_HERE, NEWEST_FIRST
+from timemachine.recording.usage.queries import models_of
 from timemachine.replay.comparison import commands, queries
 from timemachine.replay.comparison.estimate import judge_estimate, quick_estimates
 from timemachine.replay.comparison.export import FORMS, file_of
@@ -65,9 +66,10 @@ def launch(request: HttpRequest, access: Access) -> HttpResponse:
     """`/comparisons/new/`: the form; `session` selects one. POST launches, or with `estimate` shows the cost."""
     data, estimating = sent(request), is_estimating(request)
     chosen = (data or request.GET).getlist("sessions" if data else "session")
+    offered = _offered(access.project, chosen)
     form = forms.ComparisonForm(
-        model_choices(access.project.id),
-        _offered(access.project, chosen),
+        model_choices(access.project.id, models_of(offered)),
+        offered,
         data,
         estimating=estimating,
         initial={"sessions": chosen},

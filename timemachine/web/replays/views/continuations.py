@@ -14,6 +14,7 @@ from timemachine.llm.queries import model_choices
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.usage.queries import models_of
 from timemachine.replay.continuation import commands
 from timemachine.replay.continuation.estimate import estimate
 from timemachine.replay.continuation.plan import NO_CALLS_TO_ANSWER, call_to_continue
@@ -42,7 +43,8 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         return redirect(f"{reverse('timeline', args=[session.id])}?filter=kind:{MODEL_CALL}")
     action = call_to_continue(session, _step_in(request.GET["from"]))
     estimating = is_estimating(request)
-    form = ContinueForm(model_choices(access.project.id), action, sent(request), estimating=estimating)
+    models = model_choices(access.project.id, models_of([session]))
+    form = ContinueForm(models, action, sent(request), estimating=estimating)
     if estimating:
         estimated = form.run(lambda: _estimate(session, form))
         return estimate_alone(request, form, estimated) or _form(request, action, form, estimated=estimated)

@@ -76,7 +76,7 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         initial = as_launched(ReplayOptions(**like.options))
     estimating = is_estimating(request)
     form = ReplayForm(
-        model_choices(access.project.id, models_of(session)),
+        model_choices(access.project.id, models_of([session])),
         session,
         sent(request),
         initial=initial,
@@ -262,7 +262,8 @@ def trial(request: HttpRequest, access: Access, id: str, sequence: int) -> HttpR
     session = session_of(access.project, id)
     action = step_to_try(session, sequence)
     estimating = is_estimating(request)
-    form = TrialForm(model_choices(access.project.id), action, sent(request), estimating=estimating)
+    models = model_choices(access.project.id, models_of([session]))
+    form = TrialForm(models, action, sent(request), estimating=estimating)
     if estimating:
         estimated = form.run(lambda: _estimate_trial(session, form))
         return estimate_alone(request, form, estimated) or _trial_form(

@@ -12,6 +12,7 @@ from timemachine.core.pure.postgres_text import is_plain
 from timemachine.core.pure.safe_text import shown
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
+from timemachine.recording.usage.queries import models_of
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.queries import began_at
 from timemachine.replay.suites import commands, queries, running
@@ -179,7 +180,7 @@ def _suite_form(
     estimating: bool,
 ) -> SuiteForm:
     offered = queries.offered_in(access.project, chosen)
-    models = model_choices(access.project.id)
+    models = model_choices(access.project.id, models_of(offered))
     return SuiteForm(models, offered, data, initial=initial, estimating=estimating)
 
 

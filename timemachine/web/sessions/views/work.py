@@ -34,6 +34,7 @@ from timemachine.recording.sessions.queries import session_of
 from timemachine.recording.timeline.provenance import origin_of
 from timemachine.recording.timeline.rows import rows_before
 from timemachine.recording.timeline.step import step
+from timemachine.recording.usage.queries import models_of
 from timemachine.web.access import Access, form_view, post_view
 from timemachine.web.form_parts import RecordForm
 from timemachine.web.hits import of_passage
@@ -134,7 +135,7 @@ def _page(
 def _work_form(session: Session, data: Any = None, **options: Any) -> WorkForm:
     return WorkForm(
         data,
-        models=model_choices(session.project_id),
+        models=model_choices(session.project_id, models_of([session])),
         default=str(resolved_model(session.project_id, "")),
         has_collection=session.collection is not None,
         **options,
