@@ -42,6 +42,7 @@ _WITHOUT_TEXTS = {
 _SETTINGS = _WITHOUT_TEXTS | {
     "listen_addresses": "",
     "shared_buffers": "256MB",
+    "work_mem": "16MB",
     "max_connections": "100",
     "log_timezone": "UTC",
 }

@@ -151,6 +151,27 @@ def test_an_unknown_filter_value_is_refused(project: Project, filters: dict[str,
     assert refusal.value.facts["field"] == field
 
 
+def test_the_best_steps_of_a_long_session_are_the_first_of_all_its_steps(project: Project) -> None:
+    words = "theme timeout parser retry cursor lease seal broker".split()
+    for name, length in (("long", 90), ("short", 3)):
+        session_of(
+            project,
+            *(
+                message(" ".join(["theme", *words[: n * 7 % 8], *["theme"] * (n * 5 % 6)]))
+                for n in range(length)
+            ),
+            name=name,
+        )
+    index(project)
+    groups = found(project, "theme", mode="text").groups
+    assert {group.session.name: group.number for group in groups} == {"long": 90, "short": 3}
+    for group in groups:
+        [whole] = found(project, "theme", mode="text", session=str(group.session.id)).groups
+        assert len(whole.hits) == group.number
+        best = [hit.action.sequence for hit in whole.hits[:MOST_OF_SESSION]]
+        assert [hit.action.sequence for hit in group.hits] == best
+
+
 def test_a_session_shows_its_best_steps_and_the_number_of_the_others(project: Project) -> None:
     session_of(project, *(message("gateway" + " and more" * n) for n in range(8)), name="many")
     session_of(project, message("gateway"), name="one")

@@ -1,5 +1,6 @@
 """Index rows: steps in few bytes each, for questions that scan very many of them. Copied steps have none."""
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -40,3 +41,10 @@ def store_index_rows(actions: Sequence[int]) -> None:
     """Store index rows of these steps, in the transaction that stores their words and vectors. One query."""
     with connection.cursor() as cursor:
         cursor.execute(_KEEP, [list(actions)])
+
+
+def leading_dimensions(vector: Sequence[float]) -> list[float]:
+    """Return the first dimensions of a vector, scaled to length 1, to compare with those of index rows."""
+    first = vector[:DIMENSIONS]
+    length = math.hypot(*first) or 1.0
+    return [each / length for each in first]

@@ -1,8 +1,8 @@
 """The two retrievers of a search, in SQL: steps with the words, ranked by BM25 without rarity, and steps of
 similar meaning.
 
-Both search one project only. Vectors are compared exactly: an approximate index over all projects, filtered to
-one, would miss many.
+Both search one project only. All its index rows are scanned for meaning: an approximate index over all projects,
+filtered to one, would miss many.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,15 @@ from timemachine.knowledge.pure.fusion import fuse
 from timemachine.knowledge.question import IDENTIFIER_TIMES, QUOTED, sparse
 from timemachine.knowledge.ranking import dense
 from timemachine.memory.search.filters import Scope
+from timemachine.memory.search.index_rows import leading_dimensions
 from timemachine.memory.search.indexing import MODEL
 from timemachine.memory.search.pure.payload_text import unmarked
 from timemachine.memory.search.pure.query import Clause, ParsedQuery
 
 WINDOW: Final = 1_000
 """How many steps each retriever ranks at most, `MOST_OF_SESSION` of any one session."""
+REACH: Final = 3_000
+"""How many of the steps with the nearest index rows are compared by their complete vectors."""
 
 _ENGLISH: Final = "pg_catalog.english"
 _LEXEMES: Final = """
@@ -35,26 +38,50 @@ UNION ALL
 SELECT '=' || each, tm_term_dimension('=' || each), %(identifier_times)s FROM unnest(%(identifiers)s::text[]) AS each
 """
 _STEMS: Final = "SELECT word, tsvector_to_array(to_tsvector('pg_catalog.english', word)) FROM unnest(%(words)s::text[]) AS word"
-_BY_WORDS: Final = """
-SELECT action_id, session_id, score, number FROM (
-    SELECT action_id, session_id, score,
-           row_number() OVER (PARTITION BY session_id ORDER BY score DESC, action_id) AS place,
-           count(*) OVER (PARTITION BY session_id) AS number
+_BY_WORDS: Final = f"""
+WITH holding AS MATERIALIZED (
+    SELECT x.action_id, x.session_id, -(x.weights <#> %(question)s::sparsevec) AS score
+    FROM tm_searched_action x {{joined}}
+    WHERE {{conditions}} AND x.words @@ %(query)s::tsquery
+), best_of_part AS (
+    SELECT session_id, top, sum(number) OVER (PARTITION BY session_id) AS number,
+           row_number() OVER (PARTITION BY session_id ORDER BY top DESC) AS place
     FROM (
-        SELECT x.action_id, x.session_id, -(x.weights <#> %(question)s::sparsevec) AS score
-        FROM tm_searched_action x {joined}
-        WHERE {conditions} AND x.words @@ %(query)s::tsquery
-    ) AS holding
+        SELECT session_id, count(*) AS number, max(score) AS top FROM holding
+        GROUP BY session_id, hashint8(action_id) & (
+            SELECT CASE WHEN count(*) < {WINDOW} THEN %(parts)s - 1 ELSE 0 END
+            FROM tm_indexed_session WHERE project_id = %(project)s
+        )
+    ) AS part
+), enough AS (
+    SELECT session_id, max(number)::bigint AS number, greatest(max(top) FILTER (WHERE place = %(each)s), (
+        SELECT top FROM best_of_part WHERE place <= %(each)s ORDER BY top DESC OFFSET %(window)s - 1 LIMIT 1
+    )) AS least
+    FROM best_of_part GROUP BY session_id
+)
+SELECT action_id, session_id, score, number FROM (
+    SELECT action_id, session_id, score, number,
+           row_number() OVER (PARTITION BY session_id ORDER BY score DESC, action_id) AS place
+    FROM holding JOIN enough USING (session_id) WHERE least IS NULL OR score >= least
 ) AS placed
 WHERE place <= %(each)s ORDER BY score DESC, action_id DESC LIMIT %(window)s
+"""  # noqa: S608  # constants of this file
+"""Sorting all steps that contain a common word takes most of a search. So the steps of a session are divided into
+`parts`, more than are chosen `each`, and the best score of each part is found first: steps below `least`, the
+lowest score that would be chosen among these, of their session or of all, cannot be among the results. Where
+there are more sessions than results, every session is one part.
 """
 _BY_MEANING: Final = """
+WITH near AS MATERIALIZED (
+    SELECT x.action_id FROM tm_action_sketch x {joined}
+    WHERE {conditions} AND x.vector IS NOT NULL {binding}
+    ORDER BY x.vector <#> %(sketch)s::halfvec LIMIT %(reach)s
+)
 SELECT action_id, session_id, 1 - distance FROM (
-    SELECT x.action_id, x.session_id, (x.vector <=> %(vector)s::halfvec) + 0 AS distance
-    FROM tm_action_meaning x {joined}
-    WHERE {conditions} AND x.model = %(embedding)s {binding}
+    SELECT m.action_id, m.session_id, (m.vector <=> %(vector)s::halfvec) + 0 AS distance
+    FROM tm_action_meaning m WHERE m.action_id = ANY(ARRAY(SELECT action_id FROM near)) AND m.model = %(embedding)s
     ORDER BY distance LIMIT %(window)s
-) AS near WHERE distance < %(farthest)s ORDER BY distance, action_id DESC
+) AS nearest WHERE distance < %(farthest)s ORDER BY distance, action_id DESC
 """
 _BINDING: Final = """
 AND EXISTS (SELECT FROM tm_searched_action w WHERE w.action_id = x.action_id AND w.words @@ %(binding)s::tsquery)
@@ -166,7 +193,13 @@ def by_words(question: DatabaseQuery, scope: Scope, each: int) -> list[Candidate
     if not question.query:
         return []
     sql = _BY_WORDS.format(joined=scope.joined, conditions=scope.conditions)
-    facts = {"question": question.vector, "query": question.query, "each": each, "window": WINDOW}
+    facts = {
+        "question": question.vector,
+        "query": question.query,
+        "each": each,
+        "parts": 1 << each.bit_length(),
+        "window": WINDOW,
+    }
     with connection.cursor() as cursor:
         cursor.execute(sql, scope.facts | facts)
         return [
@@ -176,7 +209,7 @@ def by_words(question: DatabaseQuery, scope: Scope, each: int) -> list[Candidate
 
 def by_meaning(vector: Sequence[float], question: DatabaseQuery, scope: Scope, each: int) -> list[Candidate]:
     """Return the steps nearest to a vector, above the least similarity, best first, at most `each` of each
-    session. One query.
+    session, among those with the nearest index rows. One query.
     """
     if not vector:
         return []
@@ -185,6 +218,8 @@ def by_meaning(vector: Sequence[float], question: DatabaseQuery, scope: Scope, e
     )
     facts = {
         "vector": dense(vector),
+        "sketch": dense(leading_dimensions(vector)),
+        "reach": REACH,
         "embedding": MODEL.name,
         "binding": question.binding,
         "farthest": 1 - COSINE_FLOOR,

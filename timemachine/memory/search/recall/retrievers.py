@@ -18,7 +18,7 @@ from timemachine.knowledge.pure.identifiers import identifiers
 from timemachine.knowledge.question import IDENTIFIER_TIMES, QUOTED, sparse
 from timemachine.knowledge.ranking import dense
 from timemachine.memory.search.counting import MANY, STEPS_WITH, indexed_steps
-from timemachine.memory.search.index_rows import DIMENSIONS, EVERY_STEP
+from timemachine.memory.search.index_rows import EVERY_STEP, leading_dimensions
 from timemachine.memory.search.indexing import MODEL
 from timemachine.memory.search.pure.payload_text import unmarked
 from timemachine.memory.search.recall.conditions import IMPORTANCE, JOIN_SIGNIFICANCE, StepScope
@@ -210,18 +210,12 @@ def by_meaning(among: StepScope, vector: Sequence[float]) -> list[Candidate]:
 def _facts_of_meaning(vector: Sequence[float]) -> SqlParameters:
     return {
         "vector": dense(vector),
-        "sketch": dense(_leading_dimensions(vector)),
+        "sketch": dense(leading_dimensions(vector)),
         "model": MODEL.name,
         "farthest": 1 - COSINE_FLOOR,
         "reach": REACH,
         "window": WINDOW,
     }
-
-
-def _leading_dimensions(vector: Sequence[float]) -> list[float]:
-    first = vector[:DIMENSIONS]
-    length = math.hypot(*first) or 1.0
-    return [each / length for each in first]
 
 
 def most_important(among: StepScope, limit: int) -> list[Candidate]:
