@@ -1,15 +1,17 @@
 """Pages are computed a few at a time, in the order of arrival, so that many readers wait about equally long."""
 
 from collections.abc import Callable
+from copy import copy
 from threading import Semaphore, Thread
 from time import sleep
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.test import RequestFactory
 
 from tests.waiting import wait_until
-from timemachine.web.request_queue import RequestQueue
+from timemachine.web.request_queue import OpenRequests, RequestQueue
 
 GET = RequestFactory().get("/")
 
@@ -109,3 +111,22 @@ def test_a_page_that_fails_gives_its_turn_back() -> None:
         except RuntimeError:
             continue
     assert (queue.computing, queue.waiting) == (0, 0)
+
+
+def test_a_process_with_more_readers_than_another_closes_their_connections_until_they_are_even() -> None:
+    shared = OpenRequests(2)
+    pages = Pages()
+    crowded, quiet = (RequestQueue(pages, patience=60, open_requests=copy(shared)) for _ in range(2))
+    answers: list[HttpResponseBase] = []
+    threads = [
+        in_thread(lambda queue: answers.append(queue(GET)), queue) for queue in (quiet, *[crowded] * 4)
+    ]
+    wait_until(lambda: crowded.computing + crowded.waiting + quiet.computing == len(threads))
+    for number in range(1, len(threads) + 1):
+        pages.end()
+        wait_until(lambda: len(answers) == number)  # noqa: B023  # called before the next one
+    for each in threads:
+        each.join(60)
+    assert 2 <= sum(answer.get("Connection") == "close" for answer in answers) <= 3
+    pages.end()
+    assert "Connection" not in crowded(GET), "It is the only open one."

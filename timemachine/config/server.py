@@ -1,16 +1,15 @@
 """The web server: `python -m timemachine.config.server HOST PORT`."""
 
 import gc
-import os
 import sys
 from typing import Final
 
+from django.conf import settings
 from django.urls import get_resolver
 from granian.constants import Interfaces
 from granian.log import LogLevels
 from granian.server import Server
 
-PROCESSES: Final = min(2, os.cpu_count() or 1)
 THREADS: Final = 20
 """In each process. They mostly wait: for the database, a model or the reader of a live page."""
 
@@ -26,7 +25,7 @@ def main(host: str, port: int) -> None:
         address=host,
         port=port,
         interface=Interfaces.WSGI,
-        workers=PROCESSES,
+        workers=settings.WEB_PROCESSES,
         blocking_threads=THREADS,
         log_level=LogLevels.error,
     ).serve()

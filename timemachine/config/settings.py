@@ -1,5 +1,6 @@
 """Django's settings. Those that an operator can set come from the environment: see docs/settings.md."""
 
+import os
 import secrets
 from datetime import timedelta
 from pathlib import Path
@@ -63,6 +64,8 @@ INSTALLED_APPS = [
     "ninja",
     "timemachine",
 ]
+WEB_PROCESSES = min(2, os.cpu_count() or 1)
+"""How many processes answer requests, see `timemachine.config.server`."""
 MIDDLEWARE = [
     "timemachine.web.sharing.visitors.SharedHeaders",  # first, so that every response gets them
     "timemachine.api.requests.NotStored",

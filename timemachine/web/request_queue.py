@@ -2,14 +2,43 @@
 
 from collections import deque
 from collections.abc import Callable
+from multiprocessing import Value
+from multiprocessing.sharedctypes import RawArray
 from threading import Lock
 from time import monotonic
 from typing import Any, Final
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 _HEALTH: Final = "/health/"
+
+
+class OpenRequests:
+    """How many requests each process of the server computes or lets wait, in memory that they share.
+
+    Create it before the processes are forked. Each process is given a place when it first counts.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._numbers = RawArray("i", processes)
+        self._places = Value("i", 0)
+        self._own: int | None = None
+
+    def count(self, difference: int) -> None:
+        """Add to the number of this process. Not for several threads at the same time."""
+        if self._own is None:
+            with self._places:
+                self._own = self._places.value % len(self._numbers)
+                self._places.value += 1
+            self._numbers[self._own] = 0
+        self._numbers[self._own] += difference
+
+    @property
+    def excess(self) -> int:
+        """How many more this process has than the one with the fewest."""
+        return 0 if self._own is None else self._numbers[self._own] - min(self._numbers)
 
 
 class RequestQueue:
@@ -17,14 +46,23 @@ class RequestQueue:
 
     Computing all of them together would finish the first as late as the last. These do not wait for others, or others for them: health
     checks, a streamed body, a request that has been computed for `long` seconds, and one that has waited for `patience` seconds.
+
+    A connection stays with the process that accepted it, which the kernel chose at random. A process with `UNEVEN` more open requests
+    than another one closes the connection, so that the reader's next request may reach the other one.
     """
 
     AT_ONCE: Final = 2
+    UNEVEN: Final = 2
 
     def __init__(
-        self, answer: Callable[[HttpRequest], HttpResponseBase], patience: float = 2.0, long: float = 1.0
+        self,
+        answer: Callable[[HttpRequest], HttpResponseBase],
+        patience: float = 2.0,
+        long: float = 1.0,
+        open_requests: OpenRequests | None = None,
     ) -> None:
         self._answer = answer
+        self._open = open_requests or OpenRequests(settings.WEB_PROCESSES)
         self._patience = patience
         self._long = long
         self._guard = Lock()
@@ -46,14 +84,20 @@ class RequestQueue:
         turn = Lock()
         self._wait_for(turn)
         try:
-            return self._answer(request)
+            response = self._answer(request)
         finally:
             with self._guard:
                 self._pass_on(turn)
+                is_uneven = self._open.excess >= self.UNEVEN
+                self._open.count(-1)
+        if is_uneven:
+            response["Connection"] = "close"
+        return response
 
     def _wait_for(self, turn: Any) -> None:
         """Return when it is this one's turn, or when it has waited long enough. `threading.Semaphore` lets late ones overtake."""
         with self._guard:
+            self._open.count(+1)
             self._pass_on_long_ones()
             if self.computing < self.AT_ONCE:
                 self._computing[turn] = monotonic()
