@@ -152,7 +152,7 @@ def test_an_unknown_filter_value_is_refused(project: Project, filters: dict[str,
 
 
 def test_the_best_steps_of_a_long_session_are_the_first_of_all_its_steps(project: Project) -> None:
-    words = "theme timeout parser retry cursor lease seal broker".split()
+    words = ["theme", "timeout", "parser", "retry", "cursor", "lease", "seal", "broker"]
     for name, length in (("long", 90), ("short", 3)):
         session_of(
             project,
