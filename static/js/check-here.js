@@ -165,8 +165,8 @@ class Check {
       this.fault("statement.json", `This is evidence of something else, the ${of} ${id}. This page shows the ${subject.replace("/", " ")}.`);
     }
     if (key && key !== this.key) this.fault("statement.json", `It is signed by the key ${this.key}, but this page names ${key}. If the key was replaced in the meantime, reload the page.`);
-    this.isSignerChecked = Boolean(key);
-    if (!key) this.beside.push("whose key signed it, because this page names none: anyone can sign a bundle with a key of their own");
+    this.isOfThePage = Boolean(key);
+    this.beside.push("whose key signed it: anyone can sign a bundle with a key of their own, and name that key on a page of their own");
     if (this.bundle.behind) this.fault("the end of the zip", `After its end ${this.bundle.behind === 1 ? "there is 1 byte" : `there are ${this.bundle.behind} bytes`} not covered by any file or signature.`);
     this.beside.push("bytes between the files of the ZIP (use tm_verify.py)");
   }
@@ -670,21 +670,26 @@ const inWords = (name, count) => `${count.toLocaleString("en")} ${count === 1 ? 
 const RESULTS = {
   bad: ["Not verified", "The evidence differs from what was sealed. Do not rely on it."],
   part: ["Partly checked", "No fault was found, but not everything could be checked here. Use tm_verify.py for the rest."],
-  open: ["Consistent, signer not checked", "No fault was found, but this page names no key to compare the signature with."],
-  ok: ["Verified", "The evidence is exactly what was sealed. Your browser checked it."],
+  open: ["Consistent, signer not checked", "The evidence is exactly what the key below sealed. This page names no key to compare it with."],
+  ok: ["Consistent, signer not checked", "The evidence is exactly what the key below sealed, and that is the key that this page names. Your browser checked both."],
 };
 
-function kindOf({ faults, unchecked, isSignerChecked }) {
+function kindOf({ faults, unchecked, isOfThePage }) {
   if (faults.length) return "bad";
   if (unchecked.size) return "part";
-  return isSignerChecked ? "ok" : "open";
+  return isOfThePage ? "ok" : "open";
 }
 
 function* resultParts(check) {
-  const { faults, unchecked, beside, counts, key, subject, shown, isSignerChecked } = check;
+  const { faults, unchecked, beside, counts, key, subject, shown } = check;
   const [word, sentence] = RESULTS[kindOf(check)];
   yield line("p", faults.length ? `${word}: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}` : word, "result-word");
   yield line("p", sentence);
+  const isSigned = !faults.length && counts.signatures > 0;
+  if (isSigned) {
+    yield line("p", `Signed by ${key}`, "mono");
+    yield line("p", "To check the signer, compare this fingerprint with one that you got another way.");
+  }
   for (const each of shown) yield line("p", `${each}.`);
   if (faults.length) {
     const list = document.createElement("ul");
@@ -696,12 +701,11 @@ function* resultParts(check) {
   for (const what of unchecked) yield line("p", `Not checked: ${what}.`);
   const details = document.createElement("details");
   const counted = Object.entries(counts).filter(([, count]) => count);
-  const named = isSignerChecked ? ", the key that this page names" : "";
   details.append(
     line("summary", "What was checked, and what not"),
     line("p", `${counted.map(([name, count]) => inWords(name, count)).join(", ")}.`),
     ...beside.map((what) => line("p", `Not checked: ${what}.`)),
-    line("p", `${subject}, signed by ${key}${named}. Compare it with the fingerprint that you received through a different channel.`, "hash"),
+    line("p", isSigned ? subject : `${subject}, which names ${key} as its signer`, "hash"),
   );
   yield details;
 }

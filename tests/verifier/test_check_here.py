@@ -21,6 +21,7 @@ from tests.verifier.test_key_holder import (
     reseal,
     without_facts,
 )
+from timemachine.verifier.tm_verify import CONSISTENT, HEADINGS
 
 PROGRAM: Final = Path(__file__).parents[2] / "static" / "js" / "check-here.js"
 ADDRESS: Final = "http://localhost"  # no server listens there: requests are answered by the route handler
@@ -75,11 +76,18 @@ def browser_report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checks]
 
 
 @pytest.mark.parametrize("of", ["session", "replay", "comparison"])
-def test_an_untouched_bundle_is_verified(made: Made, browser_report: Checks, of: str) -> None:
+def test_an_untouched_bundle_is_consistent_and_its_key_is_shown_to_be_compared(
+    made: Made, browser_report: Checks, of: str
+) -> None:
     found = browser_report(unpacked(getattr(made, of)), made.key)
-    assert found.startswith("Verified")
+    heading, *rest = [line for line in found.splitlines() if line]
+    assert (
+        heading.upper() == HEADINGS[CONSISTENT]
+    )  # the key of the page is no other source: tm_verify.py says the same
+    assert "that is the key that this page names" in rest[0]
+    assert rest[1] == f"Signed by {made.key}"
+    assert "compare this fingerprint with one that you got another way" in rest[2]
     assert "fault" not in found
-    assert f"signed by {made.key}, the key that this page names" in found
 
 
 def test_a_bundle_signed_again_with_another_key_is_consistent_but_never_verified(
@@ -89,6 +97,7 @@ def test_a_bundle_signed_again_with_another_key_is_consistent_but_never_verified
     forger.seal(files)
     found = browser_report(files)
     assert found.startswith("Consistent, signer not checked")
+    assert "This page names no key to compare it with" in found
     assert "anyone can sign a bundle with a key of their own" in found
     assert f"It is signed by the key {forger.key}, but this page names {made.key}" in browser_report(
         files, made.key
@@ -191,7 +200,7 @@ def test_an_undisclosed_field_without_withholding_is_a_fault(made: Made, browser
     assert "1 field that does not match" in found
     forger.seal(files, in_first_tree(withholds=True))
     found = browser_report(files, forger.key)
-    assert found.startswith("Verified")
+    assert found.startswith("Consistent")
     assert "1 field withheld" in found
 
 
