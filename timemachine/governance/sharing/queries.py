@@ -34,6 +34,11 @@ def links_of(project: Project) -> QuerySet[models.ShareLink]:
     return links.order_by("-created_at", "-id")
 
 
+def links_to(target: Shareable) -> QuerySet[models.ShareLink]:
+    """Return the links to that session, replay or comparison, including those that no longer work, the newest first."""
+    return target.share_links.order_by("-created_at", "-id")
+
+
 def ids_by_public_id(project_id: UUID, public_ids: Iterable[str]) -> dict[str, UUID]:
     """Return the ids of the project's links by public id. One query."""
     found = models.ShareLink.objects.filter(project=project_id, public_id__in=list(public_ids))

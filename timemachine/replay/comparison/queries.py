@@ -22,7 +22,13 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, MODEL_CALLS
 from timemachine.recording.sessions.queries import UNKNOWN_COST
 from timemachine.recording.usage.queries import reasons_in
-from timemachine.replay.comparison.models import WITHDRAWN, CellMark, CellOpinion, Comparison
+from timemachine.replay.comparison.models import (
+    WITHDRAWN,
+    CellMark,
+    CellOpinion,
+    Comparison,
+    ComparisonReplay,
+)
 from timemachine.replay.comparison.pure.cells import ERROR, NOT_ASKED, NOT_RECORDED, SPEND_LIMIT, Ask, Cell
 from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs import frozen
@@ -97,6 +103,11 @@ def replays_of(comparison: Comparison) -> QuerySet[Replay]:
         .select_related("run", "session")
         .order_by("session__started_at", "session_id", "run__arm", "run__repeat")
     )
+
+
+def comparison_id_of(replay: Replay) -> UUID | None:
+    """Return the id of the comparison that launched the replay, if one did."""
+    return ComparisonReplay.objects.filter(replay=replay).values_list("comparison_id", flat=True).first()
 
 
 def cancelled_of(comparison: Comparison) -> Replay | None:

@@ -26,7 +26,7 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.verdicts import verdict_in_words
-from timemachine.recording.sessions.models import Hit, Session
+from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
@@ -130,6 +130,11 @@ def replays_of(session: Session) -> QuerySet[Replay]:
     return Replay.objects.filter(session=session).order_by("-created_at")
 
 
+def independent(replays: QuerySet[Replay]) -> QuerySet[Replay]:
+    """Return those replays that belong to no comparison or suite run."""
+    return replays.filter(run=None, suite_replay=None)
+
+
 def trials_of(session: Session, sequence: int) -> QuerySet[ReplayStep]:
     """Return the trials of one step of the session, newest first: the single step of each, with its replay."""
     trials = ReplayStep.objects.filter(replay__session=session, replay__kind="trial", sequence=sequence)
@@ -169,6 +174,24 @@ def step_of(replay: Replay, sequence: int) -> ReplayStep:
     if found is None:
         raise NotFound(f"This replay has no step {sequence}.", code="step_not_found", sequence=sequence)
     return found
+
+
+def neighbours_of(step: ReplayStep) -> dict[str, int | None]:
+    """Return the sequences of the `previous` and the `next` step of the replay; None where it has none. Two queries."""
+    steps = (
+        ReplayStep.objects.filter(replay=step.replay_id)
+        .order_by("sequence")
+        .values_list("sequence", flat=True)
+    )
+    return {
+        "previous": steps.filter(sequence__lt=step.sequence).last(),
+        "next": steps.filter(sequence__gt=step.sequence).first(),
+    }
+
+
+def branch_steps_of(replay: Replay) -> QuerySet[Action]:
+    """Return the steps in the branch of a continuation, in order, without its events."""
+    return Action.objects.filter(session=replay.branch_id).exclude(kind="event").order_by("sequence")
 
 
 def passages_of(step: ReplayStep) -> list[Hit] | list[ReplayHit] | None:

@@ -29,7 +29,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.verdicts import NO_DIVERGENCE
 from timemachine.recording.model_calls.pure.requests import TOOLS
 from timemachine.recording.otel.pure.kinds import EMBEDDINGS
-from timemachine.recording.sessions.models import Action
+from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, MODEL_CALLS
 from timemachine.recording.sessions.queries import HAPPENED_HERE, UNKNOWN_COST
 from timemachine.recording.usage.queries import reasons_in
@@ -39,7 +39,7 @@ from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import CONTINUE
 from timemachine.replay.runs.pure.summary import FirstDivergence, FrequentError, Tally
-from timemachine.replay.runs.queries import VERDICT, verdict_words
+from timemachine.replay.runs.queries import VERDICT, independent, replays_of, verdict_words
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,6 +88,15 @@ _WAS_ASKED = ExpressionWrapper(
 def tally(replay: Replay) -> Tally:
     """Return the replay's counts."""
     return tallies([replay])[replay.id]
+
+
+def newest_with_counts(session: Session, most: int) -> list[Replay]:
+    """Return the session's newest replays that belong to no comparison or suite run, each with its `counts` so far."""
+    found = list(independent(replays_of(session))[:most])
+    counts = tallies(found)
+    for each in found:
+        each.counts = counts[each.id]  # type: ignore[attr-defined]
+    return found
 
 
 def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:

@@ -2,13 +2,13 @@
 
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.database import row_of
 from timemachine.core.pure.errors import NotFound
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.sweeps.models import Sweep
+from timemachine.replay.sweeps.models import TERMINAL_ROW_STATUSES, Sweep
 
 
 def sweep_of(project: Project, sweep_id: str | UUID) -> Sweep:
@@ -18,8 +18,10 @@ def sweep_of(project: Project, sweep_id: str | UUID) -> Sweep:
 
 
 def sweeps_in(project: Project) -> QuerySet[Sweep]:
-    """Return the project's sweeps with their sessions, newest first."""
-    return Sweep.objects.filter(project=project).select_related("session").order_by("-id")
+    """Return the project's sweeps with their sessions, newest first, each with how many `settings` it has and how many are `finished`."""
+    found = Sweep.objects.filter(project=project).select_related("session").order_by("-id")
+    is_finished = Q(rows__status__in=TERMINAL_ROW_STATUSES)
+    return found.annotate(settings=Count("rows"), finished=Count("rows", filter=is_finished))
 
 
 def sweeps_of(session: Session) -> QuerySet[Sweep]:

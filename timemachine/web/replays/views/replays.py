@@ -1,7 +1,5 @@
 """Replays: the launch form, progress and result, one step side by side."""
 
-from uuid import UUID
-
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -19,28 +17,29 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.sessions.queries import HAPPENED_HERE, session_of
 from timemachine.recording.usage.queries import models_of
-from timemachine.replay.comparison.models import ComparisonReplay
+from timemachine.replay.comparison.queries import comparison_id_of
 from timemachine.replay.runs import commands, frozen
 from timemachine.replay.runs.answer_lines import answer_lines
 from timemachine.replay.runs.estimate import estimate_steps, quick_estimate
 from timemachine.replay.runs.frame_ranks import rank_page
 from timemachine.replay.runs.model_calls import gaps_of
-from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure import summary
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.queries import (
+    branch_steps_of,
+    neighbours_of,
     newest_trials,
     replay_named,
     replay_of,
-    replays_of,
     step_of,
     step_rows,
     waits_for,
 )
-from timemachine.replay.runs.tallies import recorded_reasons, tallies, tally, unknown_reasons
+from timemachine.replay.runs.tallies import newest_with_counts, recorded_reasons, tally, unknown_reasons
 from timemachine.replay.runs.trials import checked, step_to_try, try_step
 from timemachine.replay.suites.queries import run_of_replay
 from timemachine.replay.tasks import run_replay
@@ -129,14 +128,13 @@ def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "may_run": access.may(OPERATOR),
         "options": chosen_options(found.options),
         "suite_run": run_of_replay(found) if found.spend_group else None,
-        "comparison": _comparison_of(found) if found.spend_group else None,
+        "comparison": comparison_id_of(found) if found.spend_group else None,
         "ending": counts.ending,
         "go_on": form_to_go_on(found, counts.ending),
         "next_message": _next_message(found, counts.ending),
     }
     if found.branch_id is not None:
-        recorded = Action.objects.filter(session=found.branch_id).exclude(kind="event").order_by("sequence")
-        context["branch_steps"], last_shown = first_rows(recorded, SHOWN_STEPS)
+        context["branch_steps"], last_shown = first_rows(branch_steps_of(found), SHOWN_STEPS)
         context["more_in_branch"] = last_shown is not None
     return page(request, "replays/replay.html", context, parts=("progress",))
 
@@ -155,7 +153,7 @@ def step(request: HttpRequest, access: Access, id: str, sequence: int) -> HttpRe
         "step": shown,
         "everything": everything,
         "sides": side_by_side(shown, everything=everything),
-        "beside": _beside(found, shown),
+        "beside": neighbours_of(shown),
         "is_over": shown.status in TERMINAL_STEP_STATUSES,
         "may_try": access.may(OPERATOR),
         "erased": erased_of_replay(found),
@@ -203,31 +201,9 @@ def _form(
         finds=counted.filter(kind="find").count(),
         calls=number_of_calls,
         gaps=None if first is None else gaps_of(first),
-        replays=_earlier(session),
+        replays=newest_with_counts(session, SHOWN_REPLAYS),
         default_model=settings.DEFAULT_MODEL,
     )
-
-
-def _comparison_of(found: Replay) -> UUID | None:
-    of_it = ComparisonReplay.objects.filter(replay=found)
-    return of_it.values_list("comparison_id", flat=True).first()
-
-
-def _earlier(session: Session) -> list[Replay]:
-    """Return the session's replays that belong to no comparison or suite run, with their results so far."""
-    found = list(replays_of(session).filter(run=None, suite_replay=None)[:SHOWN_REPLAYS])
-    counts = tallies(found)
-    for each in found:
-        each.counts = counts[each.id]  # type: ignore[attr-defined]
-    return found
-
-
-def _beside(found: Replay, shown: ReplayStep) -> dict[str, int | None]:
-    steps = ReplayStep.objects.filter(replay=found).order_by("sequence").values_list("sequence", flat=True)
-    return {
-        "previous": steps.filter(sequence__lt=shown.sequence).last(),
-        "next": steps.filter(sequence__gt=shown.sequence).first(),
-    }
 
 
 @get_view()

@@ -17,7 +17,7 @@ from timemachine.evidence.queries import checkpoints_of, earlier_keys_of, listed
 from timemachine.evidence.sealing.comparison_subject import run_ended_at
 from timemachine.evidence.tasks import check_seal
 from timemachine.governance.deletion.erasure.queries import done_of
-from timemachine.governance.sharing.queries import ids_by_public_id
+from timemachine.governance.sharing.queries import ids_by_public_id, links_to
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
@@ -54,7 +54,7 @@ def evidence(request: HttpRequest, access: Access, id: str, of: str) -> HttpResp
         "signing_key": keys.existing_key(access.project),
         "earlier_keys": earlier_keys_of(sealed.seal) if sealed.seal else [],
         "erasures": list(done_of(session)[:SHOWN_ERASURES]) if session else [],
-        "links": list(thing.share_links.order_by("-created_at", "-id")[:SHOWN_LINKS]),
+        "links": list(links_to(thing)[:SHOWN_LINKS]),
         "may_run": access.may(OPERATOR),
         "may_erase": access.administers,
         "verifier_sha256": program_sha256(),
