@@ -7,10 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.html import format_html
 
 from timemachine.core.accounts.models import ADMIN
-from timemachine.core.pure.numbers import counted
 from timemachine.governance.deletion.erasure import commands
 from timemachine.governance.deletion.erasure.before_after import sample_of
 from timemachine.governance.deletion.erasure.models import DONE, FOUND, Erasure
@@ -87,17 +85,8 @@ def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:
         enqueue(run_erasure, done.id)
         return see_other("erasure", done.id)
     result: dict[str, Any] = done.result or {"steps": 1}
-    others = result["steps"] - 1
-    repeated = (
-        f" {counted(others, 'other step')} repeated its text, which was also deleted there."
-        if others > 0
-        else ""
-    )
-    sentence = f"Step deleted. A tombstone records who, when and why.{repeated}"
-    if stays := result.get("summaries"):
-        frames = render_to_string("erasures/summaries.html", {"summaries": stays})
-        sentence = format_html("{} These summaries may quote it and are kept: {}", sentence, frames)
-    messages.success(request, sentence)
+    facts = {"others": max(result["steps"] - 1, 0), "summaries": result.get("summaries")}
+    messages.success(request, render_to_string("erasures/step_deleted.html", facts))
     return redirect(f"{reverse('timeline', args=[done.session_id])}?step={done.steps[0]}")
 
 

@@ -7,8 +7,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
-from django.utils.html import format_html
+from django.template.loader import render_to_string
 
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure.errors import Conflict, InvalidInput
@@ -54,10 +53,7 @@ def new_session(request: HttpRequest, access: Access) -> HttpResponse:
             server=settings.PUBLIC_URL,
             status=form.http_status,
         )
-    work = reverse("work", args=[session.id])
-    messages.success(
-        request, format_html('Session started. <a href="{}">Find, ask and put</a> to record steps.', work)
-    )
+    messages.success(request, render_to_string("record/started.html", {"session": session}))
     return see_other("timeline", session.id)
 
 

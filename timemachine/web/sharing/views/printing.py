@@ -27,7 +27,6 @@ from timemachine.web.sharing.presenters.shared_pages import about, outcome
 from timemachine.web.sharing.visitors import for_visitors, is_open, scope_of
 
 STEPS_HERE: Final = "<!-- the steps -->"
-ENDED: Final = '<p class="note bad">The link was revoked or expired while this page was being prepared. The record is incomplete.</p>'
 
 
 @for_visitors
@@ -96,7 +95,7 @@ def _print(request: HttpRequest, scope: Scope, part: Part) -> Iterator[str]:
         yield begin
         for steps in printed(scope, part, facts):
             if not is_open(request, scope.link.public_id):
-                yield ENDED
+                yield render_to_string("shares/print_ended.html")
                 return
             yield steps
         yield end

@@ -8,14 +8,13 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.html import format_html
 from django.views.decorators.debug import sensitive_post_parameters
 
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.numbers import counted
-from timemachine.core.pure.safe_text import shown
 from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.commands import links
 from timemachine.governance.sharing.models import ACTIVE, EXHAUSTED, ShareLink
@@ -103,7 +102,7 @@ def link(request: HttpRequest, access: Access, link_id: UUID) -> HttpResponse:
 def revoke(request: HttpRequest, access: Access, link_id: UUID) -> HttpResponse:
     """Revoke a link, also for visitors who have it open."""
     ended = links.revoke(queries.link_of(access.project, link_id), by=access.user.email)
-    messages.success(request, _revoked(ended))
+    messages.success(request, render_to_string("shares/revoked.html", {"link": ended}))
     return see_other("shares")
 
 
@@ -192,16 +191,6 @@ def _readable(access: Access, target: Shareable, form: ShareForm) -> ShownPrevie
     if chosen.redaction is None and form.fields["redaction"].required:
         return None
     return _preview(links.unsaved_link(access.project, target, chosen, by=access.user.email))
-
-
-def _revoked(link: ShareLink) -> str:
-    """Return the confirmation of a revoked link, with its target and label."""
-    label = format_html(", “<bdi>{}</bdi>”,", shown(link.label)) if link.label else ""
-    return format_html(
-        "The link to <bdi>{}</bdi>{} is revoked. It stopped working immediately, even for visitors who have it open.",
-        shown(link.name),
-        label,
-    )
 
 
 def _unsaved(access: Access, target: Shareable, form: ShareForm) -> ShareLink:
