@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 def commands() -> str:
     """Return the lines under the heading, as copied from the page."""
-    part = DOCUMENT.read_text().split("### Verify with OpenSSL only")[1].split("\n## ")[0]
+    part = DOCUMENT.read_text().split("### How do I verify with OpenSSL only?")[1].split("\n## ")[0]
     return "\n".join(line[4:] for line in part.splitlines() if line.startswith("    "))
 
 
