@@ -45,33 +45,44 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
 @pytest.mark.parametrize(
     ("asks", "arms", "sentence"),
     [
-        (2, [arm(), arm("changed")], "2 asks are too few to say which variant to use."),
+        (
+            2,
+            [arm(), arm("changed")],
+            "2 asks are too few to say which variant to use: that takes at least 6, and more if the answers vary.",
+        ),
         (
             1,
             [arm(cost=0.02), arm()],
-            "1 ask is too few to say which variant to use. large cost least here: $0.01.",
+            "1 ask is too few to say which variant to use: that takes at least 6, and more if the answers vary. large cost least here: $0.01.",
         ),
-        (1, [arm()], "1 ask is too few to say whether small is better."),
+        (
+            1,
+            [arm()],
+            "1 ask is too few to say whether small is better: that takes at least 6, and more if the answers vary.",
+        ),
         (
             12,
             [arm("changed"), arm()],
-            "Use large: it agrees with the recording more often. The difference is more than chance.",
+            "Use large: it agrees with the recording more often. The difference is more than chance. The recording may itself be wrong.",
         ),
         (
             12,
             [arm("changed", 0.01), arm("identical", 0.02)],
             "No variant is ahead in everything: small is cheaper, large agrees with the recording more often. "
-            "Which one to use depends on what matters more.",
+            "Which one to use depends on what matters more. The recording may itself be wrong.",
         ),
         (
             12,
             [arm(), arm(), arm("changed")],
-            "Use small or large: not other, another one agrees with the recording more often by more than chance.",
+            "Use small or large: not other, another one agrees with the recording more often by more than chance. "
+            "The recording may itself be wrong.",
         ),
         (
             6,
             [arm(cost=0.02), arm(("identical", "changed"))],
-            "small agrees with the recording most often, but 6 asks are too few to show that this is more than chance.",
+            "small agrees with the recording most often, but 6 asks are too few to show that this is more than chance. "
+            "About 230 more asks like these would be needed to show a difference of 0.10 in agreement. "
+            "The recording may itself be wrong.",
         ),
         (12, [arm(), arm()], "These 12 asks show no difference between the variants."),
         (
@@ -100,6 +111,27 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
             "No variant is ahead in everything, and each is behind another variant in something. "
             "Which one to use depends on what matters more.",
         ),
+        (
+            12,
+            [arm(), {"verdict": "identical", "cost_usd": None}, {"missing": "error", "status": "failed"}],
+            "These 12 asks show no difference between the variants.",
+        ),
+        (
+            8,
+            [arm(grounding=(0.5, 0.52)), arm(grounding=0.5)],
+            "These 8 asks show no difference between the variants.",
+        ),
+        (
+            8,
+            [arm(grounding=(0.5, 0.7)), arm(grounding=(0.6, 0.5))],
+            "These 8 asks show no difference between the variants. About 13 more asks like these would be needed to show a "
+            "difference of 0.10 in grounding.",
+        ),
+        (
+            10,
+            [arm(), arm() | {"missing": (None, "cancelled"), "verdict": ("identical", None)}],
+            "10 asks are too few to say which variant to use: fewer than 6 of them have answers on both sides.",
+        ),
         (12, [{"missing": "error", "status": "failed"}], ""),
     ],
 )
@@ -107,3 +139,16 @@ def test_a_variant_is_recommended_only_for_what_is_more_than_chance(
     asks: int, arms: Sequence[Mapping[str, object]], sentence: str
 ) -> None:
     assert recommendation(compared(asks, arms), NAMES) == sentence
+
+
+def test_being_close_to_a_recording_that_is_known_to_be_bad_recommends_nobody() -> None:
+    closer = compared(12, [arm("changed", 0.01), arm("identical", 0.02)])
+    assert recommendation(closer, NAMES, 1) == (
+        "Use small: it is cheaper. The difference is more than chance. Agreement with the recording does not count here: "
+        "1 of 12 recorded answers is marked as an error or rated worse than a new one."
+    )
+    alone = compared(12, [arm("changed"), arm("identical")])
+    assert recommendation(alone, NAMES, 2).startswith(
+        "These 12 asks show no difference between the variants. Agreement with the recording does not count here: 2 of 12"
+    )
+    assert recommendation(compared(12, [{"missing": "error", "status": "failed"}]), NAMES, 1) == ""

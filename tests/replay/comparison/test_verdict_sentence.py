@@ -56,7 +56,7 @@ def test_it_says_what_each_did_at_what_cost_and_what_may_be_chance() -> None:
         arm(2, {"identical": 22, "answers_instead": 13}),
     )
     assert verdict_sentence(found, NAMES[:2]) == (
-        "a:one does what was recorded in 24 of 35 model calls (in 8 of the other 11 it calls the tool with different arguments) "
+        "a:one does what was recorded in 24 of 35 model calls (otherwise it calls the tool with different arguments in 8 and makes other calls in 3) "
         "for $0.70, b:two in 22 (otherwise it answers instead of calling a tool) for $0.35; that a:one agrees more often "
         "may be chance, but that b:two is cheaper is more than chance."
     )
@@ -76,7 +76,7 @@ def test_too_few_calls_are_named_as_the_reason() -> None:
         called=None,
     )
     assert verdict_sentence(found, NAMES[:2]) == (
-        "a:one answers as recorded in 1 of 3 asks (in 1 of the other 2 it makes other calls) for $0.03, b:two in 0 "
+        "a:one answers as recorded in 1 of 3 asks (otherwise it makes other calls in 1 and answers differently in 1) for $0.03, b:two in none "
         "(otherwise it makes other calls) for $0.015; that a:one agrees more often and b:two is cheaper may be chance: "
         "3 asks are too few to tell."
     )
@@ -161,3 +161,11 @@ def test_what_was_sent_incomplete_is_not_compared_with_the_recording_by_cost() -
     assert between["cost"].n == 8
     (one,) = [replace(each, incomplete=True) for each in arm(1, {"identical": 1})]
     assert " 1 of 1 request was not recorded completely" in verdict_sentence(compared([one]), NAMES[:1])
+
+
+def test_many_kinds_of_differences_are_counted_and_the_frequent_ones_named() -> None:
+    one = arm(1, {"changed": 3, "adds": 2, "omits": 1, "names_differ": 1, "identical": 1})
+    assert verdict_sentence(compared(one, called=None), NAMES[:1]).startswith(
+        "a:one answers as recorded in 1 of 8 asks (otherwise it answers differently in 3, adds something in 2 and "
+        "differs in other ways in 2)"
+    )

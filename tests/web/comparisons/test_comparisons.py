@@ -11,8 +11,9 @@ from tests.api.conftest import program
 from tests.builders import QUESTIONS, compared, recorded_session
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import ADMIN, VIEWER, Project
+from timemachine.recording.annotations.significance.commands import change
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.comparison.commands import Plan, create
+from timemachine.replay.comparison.commands import Plan, create, mark
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs.models import Replay, ReplayStep
@@ -78,9 +79,9 @@ def test_the_matrix_is_filtered_by_its_address(
 def test_other_columns_are_compared_with_the_column_named_in_the_address(
     browser: Client, address: str
 ) -> None:
-    assert f"A Recording B 1 {ONE}" in words(browser, address)
+    assert f"A Recording {ONE} B 1 {ONE}" in words(browser, address)
     against = words(browser, f"{address}?against=2")
-    assert f"A 2 {THREE} B Recording" in against
+    assert f"A 2 {THREE} B Recording {ONE}" in against
     assert f"A 2 {THREE} B 1 {ONE}" in against
 
 
@@ -232,6 +233,19 @@ def test_the_page_opens_with_what_to_use_draws_what_varies_and_folds_what_does_n
     ]
     assert re.search(r"The same in every column: .*Cost \$0", text)
     assert text.index("Answers") < text.index("What differs") < text.index("Statistics table")
+
+
+def test_agreeing_with_an_answer_that_is_known_to_be_bad_recommends_no_model(
+    browser: Client, made: Comparison, address: str
+) -> None:
+    ask = ReplayStep.objects.filter(replay__run__comparison=made, kind="ask").order_by("id")[0].action
+    change(ask.session, ask.sequence, by="jo@example.com", significance="error")
+    said = "Agreement with the recording does not count here: 1 of 4 recorded answers is marked as an error or rated worse than a new one."
+    assert said in words(browser, address)
+    other = ReplayStep.objects.filter(replay__run__comparison=made, kind="ask").exclude(action=ask)[0]
+    for verdict, doubted in (("better", "2 of 4"), ("withdrawn", "1 of 4")):
+        mark(made, other, verdict, by="jo@example.com")
+        assert f"does not count here: {doubted} recorded answers" in words(browser, address)
 
 
 def test_a_cost_that_is_unknown_in_one_column_is_not_said_of_all(browser: Client, address: str) -> None:

@@ -39,6 +39,7 @@ from timemachine.replay.comparison.pure.findings import Findings, findings
 from timemachine.replay.comparison.pure.metrics import column, column_totals
 from timemachine.replay.comparison.pure.variants import RECORDING
 from timemachine.replay.comparison.queries import annotated, marks_of, opinions_of
+from timemachine.replay.comparison.recorded import RecordedAnswers, recorded_answers
 from timemachine.replay.comparison.results import FEW, results_of
 from timemachine.replay.runs.answer_lines import AnswerLines, answer_lines
 from timemachine.replay.runs.models import ReplayStep
@@ -74,6 +75,7 @@ class ComparisonScope:
                 due=results.due,
                 groups=self._groups(),
                 partings=partings_in(self._cells()),
+                recorded=self._recorded(),
             )
         asks = [_without_later(ask, shown) for ask in results.findings.asks]
         paired = len(shown) <= FEW
@@ -84,6 +86,7 @@ class ComparisonScope:
             paired=paired,
             groups=self._groups(),
             partings=partings_in(self._cells()),
+            recorded=self._recorded(),
         )
 
     def remarks(self, asks: Sequence[Ask]) -> SharedRemarks:
@@ -145,6 +148,11 @@ class ComparisonScope:
     def _groups(self) -> list[CallGroup]:
         redactor = self._redactor()
         return [shared_group(each, redactor) for each in groups_in(self._cells())]
+
+    def _recorded(self) -> RecordedAnswers:
+        redactor = self._redactor()
+        found = recorded_answers(self._cells(), until=self.link.created_at)
+        return replace(found, models=[redactor.document({"model": each})["model"] for each in found.models])
 
     def _asks(self, asks: Sequence[Ask]) -> list[Ask]:
         redactor = self._redactor()

@@ -96,6 +96,11 @@ def variants_of(comparison: Comparison) -> list[Variant]:
     return [Variant(**each) for each in comparison.arms]
 
 
+def cells_of(comparison: Comparison) -> QuerySet[ReplayStep]:
+    """Return the answers of its variants to the recorded asks and model calls."""
+    return ReplayStep.objects.filter(replay__run__comparison=comparison, kind__in=MODEL_CALLS)
+
+
 def replays_of(comparison: Comparison) -> QuerySet[Replay]:
     """Return its replays by session, variant and run."""
     return (
@@ -166,11 +171,7 @@ def step_at(
 
 def asks_of(comparison: Comparison) -> list[Ask]:
     """Return every ask and model call with its answers, by session in recorded order. Four queries for any number of cells."""
-    steps = list(
-        ReplayStep.objects.filter(replay__run__comparison=comparison, kind__in=MODEL_CALLS)
-        .order_by()
-        .values(*_STEP)
-    )
+    steps = list(cells_of(comparison).order_by().values(*_STEP))
     runs: dict[int, dict[tuple[int, int], Cell]] = {}
     actions = _actions({step["action_id"] for step in steps})
     recorded, spent = {action.id: _recorded(action) for action in actions}, _spent(comparison)
@@ -182,8 +183,8 @@ def asks_of(comparison: Comparison) -> list[Ask]:
 
 def steps_compared(comparison: Comparison) -> ModelSteps:
     """Return how many asks and model calls it has, answered or not."""
-    steps = ReplayStep.objects.filter(replay__run__comparison=comparison, kind__in=MODEL_CALLS).order_by()
-    return ModelSteps.of(kind for kind, _ in steps.values_list("kind", "action_id").distinct())
+    steps = cells_of(comparison).order_by().values_list("kind", "action_id").distinct()
+    return ModelSteps.of(kind for kind, _ in steps)
 
 
 def with_texts(asks: Sequence[Ask]) -> list[Ask]:

@@ -1,7 +1,7 @@
 """A comparison as a visitor sees it: how it was made, its answers, and remarks by people and judge models."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -18,6 +18,7 @@ from timemachine.replay.comparison.partings import Parting
 from timemachine.replay.comparison.pure.cells import Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.variants import Variant
+from timemachine.replay.comparison.recorded import RecordedAnswers
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.answer_lines import AnswerLines
 from timemachine.text.redaction.pure.marks import FIELD, mark
@@ -42,7 +43,7 @@ class SharedResults:
     `later` answers came after the link was created and are excluded. If they leave too many answers to count
     again, no two columns are compared (`paired` is False). `due` is whether a worker still has to compute
     them. `groups` are the model calls of the link by agent and by tool, and
-    `partings` say where each run first does something else than the recording.
+    `partings` say where each run first does something else than the recording, and `recorded` what is known of it.
     """
 
     findings: Findings | None
@@ -52,6 +53,7 @@ class SharedResults:
     due: bool = False
     groups: Sequence[CallGroup] = ()
     partings: Sequence[Parting] = ()
+    recorded: RecordedAnswers = field(default_factory=RecordedAnswers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,7 +191,7 @@ MEASURES: Final = (
 )
 
 
-_OF_THE_RECORDING: Final = (AGREEMENT, SAME_TOOLS, SAME_ARGUMENTS)
+OF_THE_RECORDING: Final = (AGREEMENT, SAME_TOOLS, SAME_ARGUMENTS)
 """The metrics that compare with the recording, which has none of its own."""
 _OF_THE_REQUEST: Final = (COST, LATENCY, TOKENS)
 """The metrics that depend on how much was sent: the recording has none where a variant was sent less."""
@@ -275,7 +275,7 @@ def compare_columns(a: Column, b: Column) -> VariantPair:
     measures = [
         each
         for each in MEASURES
-        if not (each in _OF_THE_RECORDING and with_recording) and (_applies(each, a) or _applies(each, b))
+        if not (each in OF_THE_RECORDING and with_recording) and (_applies(each, a) or _applies(each, b))
     ]
     by_metric = {
         each.name: [
@@ -324,7 +324,7 @@ def column_totals(asks: Sequence[Ask], read: Column) -> VariantTotals:
     cells = [cell for ask in asks for cell in ask.cells(arm)]
     spent = [cell.spent_usd for cell in cells if cell.spent_usd is not None]
     means: JsonObject = {}
-    for each in (GROUNDING, *_OF_THE_RECORDING):
+    for each in (GROUNDING, *OF_THE_RECORDING):
         means[each.name], means[f"{each.name}_interval"] = _mean(read, each)
     return VariantTotals.model_construct(
         arm=arm,
@@ -361,7 +361,7 @@ def _ratio(pairs: Sequence[Pair]) -> float | None:
 
 def _mean(column: Column, measure: Measure) -> tuple[float | None, Interval | None]:
     """Return the mean over the asks, and its interval cut to 0–1; None for the recording's agreement with itself."""
-    if measure in _OF_THE_RECORDING and column.arm == RECORDING:
+    if measure in OF_THE_RECORDING and column.arm == RECORDING:
         return None, None
     read = zip(column.read[measure.name], column.clusters, strict=True)
     values = [(each.value, session) for each, session in read if each.value is not None]

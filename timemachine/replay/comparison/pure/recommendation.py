@@ -1,12 +1,15 @@
 """Which variant of a comparison to use, and why, in words that claim no more than the answers show."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from timemachine.core.pure.numbers import money
+from timemachine.core.pure.numbers import counted, money
 from timemachine.replay.comparison.pure.findings import Findings
-from timemachine.replay.comparison.pure.statistics.paired import A_BETTER, TOO_FEW
+from timemachine.replay.comparison.pure.metrics import AGREEMENT, GROUNDING, OF_THE_RECORDING, noun_of
+from timemachine.replay.comparison.pure.statistics.intervals import FEWEST
+from timemachine.replay.comparison.pure.statistics.paired import A_BETTER, NOT_SHOWN, TOO_FEW, PairedResult
+from timemachine.replay.comparison.pure.statistics.wording import MOST_NEEDED_SHOWN, figure
 from timemachine.replay.comparison.pure.variants import RECORDING
 
 _AHEAD: Final[Mapping[str, str]] = {
@@ -19,6 +22,9 @@ _AHEAD: Final[Mapping[str, str]] = {
     "latency": "is faster",
     "tokens": "uses fewer tokens",
 }
+_MOST_AGREEING: Final = "agrees with the recording most often"
+_BY_THE_RECORDING: Final = (_MOST_AGREEING, *(_AHEAD[each.name] for each in OF_THE_RECORDING))
+"""The words for a variant that is close to the recording."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +37,38 @@ class _Standing:
     behind: Sequence[str]
 
 
-def recommendation(found: Findings, names: Sequence[str]) -> str:
+def recommendation(found: Findings, names: Sequence[str], doubted: int = 0) -> str:
     """Return which variant to use, or that the answers do not show that. `names` are those of the variants, without the recording.
 
-    Empty if no variant has an answer. Only differences that are more than chance count.
+    Empty if no variant has an answer. Only differences that are more than chance count. `doubted` recorded answers are
+    known to be bad: if there are any, being close to the recording counts for nothing.
     """
+    said = _advice(_without_agreement(found) if doubted else found, names)
+    if said and doubted:
+        of = counted(found.steps.total, "recorded answer")
+        is_are = "is" if doubted == 1 else "are"
+        return f"{said} Agreement with the recording does not count here: {doubted:,} of {of} {is_are} marked as an error or rated worse than a new one."
+    return (
+        f"{said} The recording may itself be wrong."
+        if any(each in said for each in _BY_THE_RECORDING)
+        else said
+    )
+
+
+def _without_agreement(found: Findings) -> Findings:
+    """Return the findings without the metrics that compare with the recording."""
+    left_out = {each.name for each in OF_THE_RECORDING}
+    return replace(
+        found,
+        columns=[each.model_copy(update=dict.fromkeys(left_out)) for each in found.columns],
+        ordered=[
+            replace(pair, results=[each for each in pair.results if each.metric not in left_out])
+            for pair in found.ordered
+        ],
+    )
+
+
+def _advice(found: Findings, names: Sequence[str]) -> str:
     answered = [each.arm for each in found.columns if each.arm != RECORDING and each.answers]
     if not answered:
         return ""
@@ -120,14 +153,50 @@ def _no_difference(found: Findings, names: Sequence[str], arms: Sequence[int]) -
     ]
     if all(each == TOO_FEW for each in verdicts):
         what = "which variant to use" if len(arms) > 1 else f"whether {names[arms[0] - 1]} is better"
-        return f"{steps.words} {'is' if steps.total == 1 else 'are'} too few to say {what}.{_cheapest(found, names, arms)}"
-    most = _most_agreeing(found, names, arms)
+        few = f"{steps.words} {'is' if steps.total == 1 else 'are'} too few to say {what}"
+        return f"{few}: {_fewest(steps.total)}.{_cheapest(found, names, arms)}"
+    most, needed = _most_agreeing(found, names, arms), _needed(found, columns)
     if most:
-        few = "is" if steps.total == 1 else "are"
-        return f"{most}, but {steps.words} {few} too few to show that this is more than chance."
+        return f"{most}, but {steps.words} are too few to show that this is more than chance.{needed}"
     between = "between the variants" if len(arms) > 1 else f"between {names[arms[0] - 1]} and the recording"
-    these = f"This {steps.noun} shows" if steps.total == 1 else f"These {steps.words} show"
-    return f"{these} no difference {between}.{_cheapest(found, names, arms)}"
+    return f"These {steps.words} show no difference {between}.{needed}{_cheapest(found, names, arms)}"
+
+
+def _fewest(steps: int) -> str:
+    """Say why there are too few pairs for any verdict."""
+    if steps < FEWEST:
+        return f"that takes at least {FEWEST}, and more if the answers vary"
+    return f"fewer than {FEWEST} of them have answers on both sides"
+
+
+def _needed(found: Findings, columns: Sequence[int]) -> str:
+    """Say how many more steps like these would show a difference that matters, in agreement or else in grounding.
+
+    For the pair of columns that needs most, with 80% power (`paired.needed_pairs` has the formula and its source). Empty
+    where no difference varies, because then nothing says how many.
+    """
+    for metric in (AGREEMENT, GROUNDING):
+        results = _not_shown(found, columns, metric.name)
+        if results:
+            most = max(results, key=lambda each: (each.needed or 0) - each.n)
+            more, noun = (most.needed or 0) - most.n, noun_of(metric.name, found.steps)
+            if more <= 0:
+                return ""
+            about = "Over" if more > MOST_NEEDED_SHOWN else "About"
+            number = f"{min(more, MOST_NEEDED_SHOWN):,} more {noun}{'' if more == 1 else 's'}"
+            return f" {about} {number} like these would be needed to show a difference of {figure(most.matters, metric.unit)} in {metric.name}."
+    return ""
+
+
+def _not_shown(found: Findings, columns: Sequence[int], metric: str) -> list[PairedResult]:
+    """Return the results that show no difference and say how many pairs would, once for each two of the columns."""
+    return [
+        each
+        for pair in found.pairs
+        if pair.a in columns and pair.b in columns
+        for each in pair.results
+        if each.metric == metric and each.verdict == NOT_SHOWN and each.needed is not None
+    ]
 
 
 def _most_agreeing(found: Findings, names: Sequence[str], arms: Sequence[int]) -> str:
@@ -138,7 +207,7 @@ def _most_agreeing(found: Findings, names: Sequence[str], arms: Sequence[int]) -
     leading = [arm for arm, share in known.items() if share == most]
     if len(arms) == 1 or len(known) < len(arms) or len(leading) != 1:
         return ""
-    return f"{names[leading[0] - 1]} agrees with the recording most often"
+    return f"{names[leading[0] - 1]} {_MOST_AGREEING}"
 
 
 def _cheapest(found: Findings, names: Sequence[str], arms: Sequence[int]) -> str:

@@ -16,6 +16,8 @@ from timemachine.replay.runs.pure.verdict_words import instead
 
 MOST_NAMED: Final = 3
 """Of more variants, the sentence describes the one that agrees most, and gives the range of the others."""
+MOST_KINDS: Final = 2
+"""Of more kinds of differences than one more, the sentence names the most frequent ones and counts the rest."""
 _DOES: Final = {"ask": "answers as recorded", "model call": "does what was recorded"}
 _MISSING: Final = {ERROR: "failed", SPEND_LIMIT: "not asked because of the spend limit"}
 
@@ -97,12 +99,16 @@ def _variant(found: Findings, arm: int, name: str) -> _Variant:
 
 
 def _otherwise(differing: Counter[str]) -> str:
+    """Say what else the variant does, with how often if there are several kinds: the most frequent ones, then how many are left."""
     if not differing:
         return ""
-    ((verdict, number),) = differing.most_common(1)
     if len(differing) == 1:
-        return f"otherwise it {instead(verdict)}"
-    return f"in {number:,} of the other {differing.total():,} it {instead(verdict)}"
+        return f"otherwise it {instead(*differing)}"
+    named = differing.most_common(MOST_KINDS if len(differing) > MOST_KINDS + 1 else MOST_KINDS + 1)
+    kinds = [f"{instead(verdict)} in {number:,}" for verdict, number in named]
+    rest = differing.total() - sum(number for _, number in named)
+    kinds += [f"differs in other ways in {rest:,}"] if rest else []
+    return f"otherwise it {', '.join(kinds[:-1])} and {kinds[-1]}"
 
 
 def _described(variants: Sequence[_Variant], number: int, steps: ModelSteps) -> str:
@@ -123,13 +129,17 @@ def _percent(share: float) -> str:
 def _whole(variant: _Variant, steps: ModelSteps) -> str:
     noun = steps.noun if variant.comparable <= steps.total else "answer"
     does = _DOES.get(steps.noun, "agrees with the recording")
-    often = f"{variant.agreeing:,} of {counted(variant.comparable, noun)}"
+    often = f"{_number(variant.agreeing)} of {counted(variant.comparable, noun)}"
     return f"{variant.name} {does} in {often}{_more(variant)}"
 
 
 def _after(variant: _Variant, first: _Variant) -> str:
     of = "" if variant.comparable == first.comparable else f" of {variant.comparable:,}"
-    return f"{variant.name} in {variant.agreeing:,}{of}{_more(variant)}"
+    return f"{variant.name} in {_number(variant.agreeing)}{of}{_more(variant)}"
+
+
+def _number(agreeing: int) -> str:
+    return f"{agreeing:,}" if agreeing else "none"
 
 
 def _more(variant: _Variant) -> str:

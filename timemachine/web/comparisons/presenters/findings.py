@@ -16,6 +16,7 @@ from timemachine.replay.comparison.pure.statistics import wording
 from timemachine.replay.comparison.pure.statistics.paired import PairedResult
 from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
 from timemachine.replay.comparison.queries import AnnotatedAsks, annotated
+from timemachine.replay.comparison.recorded import RecordedAnswers
 from timemachine.replay.comparison.result_schemas import METHOD
 from timemachine.web.comparisons.presenters.matrix import AskFilter, column_names, matrix
 from timemachine.web.comparisons.presenters.overview import overview
@@ -121,14 +122,15 @@ def figures(
     arms: Sequence[Variant],
     ask_filter: AskFilter,
     partings: Sequence[Parting],
+    recorded: RecordedAnswers,
     saying: Callable[[Sequence[Ask]], AnnotatedAsks | SharedRemarks] = annotated,
 ) -> dict[str, object]:
     """Return the results under their template names; `saying` loads ratings and judge verdicts of the visible asks."""
-    titles = column_names(arms)
-    rows = matrix(shown, arms, ask_filter, saying)
+    titles = column_names(arms, recorded.models)
+    rows = matrix(shown, titles, ask_filter, saying)
     return {
         "summary": summary_of(shown, names(arms), partings),
-        "recommendation": recommendation(shown, names(arms)),
+        "recommendation": recommendation(shown, names(arms), recorded.doubted),
         "steps": shown.steps,
         "matrix": rows,
         "names": titles,

@@ -143,7 +143,7 @@ def ask_filter(query: QueryDict, arms: int) -> AskFilter:
 
 def matrix(
     shown: Findings,
-    arms: Sequence[Variant],
+    titles: Sequence[str],
     ask_filter: AskFilter,
     saying: Callable[[Sequence[Ask]], AnnotatedAsks | SharedRemarks] = annotated,
 ) -> Matrix:
@@ -151,12 +151,11 @@ def matrix(
     fitting = [ask for ask in shown.asks if ask_filter.fits(ask)]
     if ask_filter.sort == MOST_DIFFERENT:
         fitting.sort(key=_difference, reverse=True)
-    count = max(CELLS_OF_A_PAGE // (len(arms) + 1), 10)
+    count = max(CELLS_OF_A_PAGE // len(titles), 10)
     remarks = saying(fitting[ask_filter.after : ask_filter.after + count])
-    titles = column_names(arms)
     erased = _erased_answers(remarks.asks)
     rows = [
-        (ask, [_cell(ask, arm, titles[arm], (remarks, erased)) for arm in range(len(arms) + 1)])
+        (ask, [_cell(ask, arm, titles[arm], (remarks, erased)) for arm in range(len(titles))])
         for ask in remarks.asks
     ]
     end = ask_filter.after + len(remarks.asks)
@@ -177,9 +176,15 @@ def _difference(ask: Ask) -> tuple[int, int]:
     return max(distances, default=0), sum(distances)
 
 
-def column_names(arms: Sequence[Variant]) -> list[str]:
-    """Return the names of all columns, starting with the recording."""
-    return ["Recording", *(f"{number} {name}" for number, name in enumerate(names(arms), 1))]
+def column_names(arms: Sequence[Variant], recorded: Sequence[str | None] = ()) -> list[str]:
+    """Return the names of all columns, starting with the recording and its models."""
+    return [_recording(recorded), *(f"{number} {name}" for number, name in enumerate(names(arms), 1))]
+
+
+def _recording(models: Sequence[str | None]) -> str:
+    if len(models) > 1:
+        return f"Recording ({len(models):,} models)"
+    return " ".join(["Recording", *filter(None, models)])
 
 
 @register.simple_tag

@@ -24,6 +24,7 @@ from timemachine.replay.comparison.pure.variants import RECORDING
 
 _SHARES: Final = (AGREEMENT, SAME_TOOLS, SAME_ARGUMENTS, GROUNDING)
 _COMPARATIVES: Final[Mapping[str, tuple[str, str]]] = {
+    **{each.name: ("agrees more", "agrees less") for each in (AGREEMENT, SAME_TOOLS, SAME_ARGUMENTS)},
     COST.name: ("cheaper", "more expensive"),
     LATENCY.name: ("faster", "slower"),
     TOKENS.name: ("fewer", "more"),

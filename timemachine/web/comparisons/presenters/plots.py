@@ -6,7 +6,7 @@ from typing import Final
 
 from timemachine.core.pure.numbers import counted
 from timemachine.replay.comparison.pure.findings import Findings
-from timemachine.replay.comparison.pure.metrics import MEASURES, Measure
+from timemachine.replay.comparison.pure.metrics import MEASURES, OF_THE_RECORDING, Measure
 from timemachine.replay.comparison.pure.statistics import wording
 from timemachine.replay.comparison.pure.statistics.intervals import Interval
 from timemachine.replay.comparison.pure.statistics.paired import A_BETTER, B_BETTER, PairedResult
@@ -141,6 +141,12 @@ def _point(name: str, result: PairedResult, measure: Measure) -> _Point:
     )
 
 
+def _better(measure: Measure) -> str:
+    if measure in OF_THE_RECORDING:
+        return "right is closer to it"
+    return "right is better" if measure.higher_is_better else "left is better"
+
+
 def _varies(measure: Measure, points: Sequence[_Point]) -> bool:
     if _is_share(measure):
         return len({each.value for each in points}) > 1 or any(each.interval for each in points)
@@ -201,6 +207,6 @@ def _plot(measure: Measure, points: Sequence[_Point], about: str) -> Plot:
             for nth, each in enumerate(points)
         ],
         zero=place(0.0),
-        better="right is better" if measure.higher_is_better else "left is better",
+        better=_better(measure),
         height=ROW * len(points),
     )

@@ -27,6 +27,7 @@ from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges, 
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.partings import partings_of
 from timemachine.replay.comparison.progress import Progress, over_limit, progress_of
+from timemachine.replay.comparison.recorded import recorded_answers
 from timemachine.replay.comparison.results import Results, results_of, revision_of
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.queries import began_at
@@ -231,7 +232,9 @@ def _comparison(
         return context | {"steps": queries.steps_compared(found)}
     context["recorded_reasons"] = queries.recorded_reasons(found)
     context["groups"] = shown_groups(groups_of(found), arms)
-    return context | figures(results.findings, arms, ask_filter, partings_of(found))
+    return context | figures(
+        results.findings, arms, ask_filter, partings_of(found), recorded_answers(queries.cells_of(found))
+    )
 
 
 def _judging(

@@ -281,7 +281,9 @@ def _comparison(request: HttpRequest, scope: Scope, more: Mapping[str, Any]) -> 
     context = {**about(scope, made), **outcome(scope), **more}
     if results.findings is not None:
         context["groups"] = shown_groups(results.groups, made.arms)
-        context |= figures(results.findings, made.arms, asks, results.partings, comparison.remarks)
+        context |= figures(
+            results.findings, made.arms, asks, results.partings, results.recorded, comparison.remarks
+        )
     return page(
         request,
         "shares/comparison.html",
