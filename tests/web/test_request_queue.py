@@ -113,10 +113,28 @@ def test_a_page_that_fails_gives_its_turn_back() -> None:
     assert (queue.computing, queue.waiting) == (0, 0)
 
 
+def process_of(shared: OpenRequests) -> OpenRequests:
+    """Return what a process that was forked after `shared` was created has."""
+    own = copy(shared)
+    own.take_place()
+    return own
+
+
+def test_the_only_process_keeps_its_connections() -> None:
+    pages = Pages()
+    queue = RequestQueue(pages, patience=60)
+    answers: list[HttpResponseBase] = []
+    threads = [in_thread(lambda: answers.append(queue(GET))) for _ in range(4)]
+    pages.end(len(threads))
+    for each in threads:
+        each.join(60)
+    assert [answer.get("Connection") for answer in answers] == [None] * 4
+
+
 def test_a_process_with_more_readers_than_another_closes_their_connections_until_they_are_even() -> None:
     shared = OpenRequests(2)
     pages = Pages()
-    crowded, quiet = (RequestQueue(pages, patience=60, open_requests=copy(shared)) for _ in range(2))
+    crowded, quiet = (RequestQueue(pages, patience=60, open_requests=process_of(shared)) for _ in range(2))
     answers: list[HttpResponseBase] = []
     threads = [
         in_thread(lambda queue: answers.append(queue(GET)), queue) for queue in (quiet, *[crowded] * 4)

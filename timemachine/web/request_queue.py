@@ -1,5 +1,6 @@
 """A web process computes a few pages at the same time, because its threads share one interpreter."""
 
+import os
 from collections import deque
 from collections.abc import Callable
 from multiprocessing import Value
@@ -18,22 +19,27 @@ _HEALTH: Final = "/health/"
 class OpenRequests:
     """How many requests each process of the server computes or lets wait, in memory that they share.
 
-    Create it before the processes are forked. Each process is given a place when it first counts.
+    The processes are forked from the one that creates it, which answers nothing itself. A process that was not forked is the only
+    one: it counts nothing.
     """
 
     def __init__(self, processes: int) -> None:
         self._numbers = RawArray("i", processes)
         self._places = Value("i", 0)
         self._own: int | None = None
+        os.register_at_fork(after_in_child=self.take_place)
+
+    def take_place(self) -> None:
+        """Count for this process from now on, in the place of one that has ended if there were more processes."""
+        with self._places:
+            self._own = self._places.value % len(self._numbers)
+            self._places.value += 1
+        self._numbers[self._own] = 0
 
     def count(self, difference: int) -> None:
         """Add to the number of this process. Not for several threads at the same time."""
-        if self._own is None:
-            with self._places:
-                self._own = self._places.value % len(self._numbers)
-                self._places.value += 1
-            self._numbers[self._own] = 0
-        self._numbers[self._own] += difference
+        if self._own is not None:
+            self._numbers[self._own] += difference
 
     @property
     def excess(self) -> int:
