@@ -1,6 +1,7 @@
 """The transcript page of a session."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -108,3 +109,45 @@ def test_a_long_session_is_paged_and_a_long_turn_is_cut_with_a_link_to_its_step(
 
 def test_an_unknown_format_is_not_found(viewer: Client, session_key: str) -> None:
     assert viewer.get("/sessions/story/transcript/poem").status_code == 404
+
+
+@pytest.fixture
+def agent_session(project: Project) -> str:
+    calls = [
+        {"type": "tool_use", "id": name, "name": "read", "input": {"path": f"{name}.md"}}
+        for name in ("a", "b")
+    ]
+    first = [{"type": "text", "text": "I read both."}, *calls]
+    session = start_session(project, name="Files", key="files", by="test")
+    append(
+        session.id,
+        [
+            ActionDraft(kind="message", role="user", output="Read them."),
+            ActionDraft(kind="llm_call", id="one", role="agent", output={"content": first}),
+            ActionDraft(kind="message", parent="one", role="agent", output="I read both."),
+            *(
+                ActionDraft(kind="tool_call", parent="one", role="agent", tool="read", input=each["input"])
+                for each in calls
+            ),
+            ActionDraft(kind="llm_call", id="two", role="agent", output={"content": [*first, calls[0]]}),
+            ActionDraft(kind="message", parent="two", role="agent", output="I read"),
+        ],
+    )
+    return "files"
+
+
+def test_the_answer_of_a_call_and_its_calls_of_tools_are_shown_once(
+    viewer: Client, agent_session: str
+) -> None:
+    turns = re.findall(r'<p class="who">.*?</li>', page(viewer, agent_session), re.DOTALL)
+    assert [text in turns[1] for text in ("I read both.", "calls read ×2", "tool_use")] == [True, True, False]
+    assert re.search(r'The answer of <a href="[^"]*\?step=2">step 2</a>', turns[2])
+    assert "I read both." not in turns[2]
+    assert ["a.md" in turns[3], "b.md" in turns[4]] == [True, True]
+
+
+def test_a_call_whose_calls_of_tools_are_no_steps_shows_them(viewer: Client, agent_session: str) -> None:
+    turns = re.findall(r'<p class="who">.*?</li>', page(viewer, agent_session), re.DOTALL)
+    assert turns[5].count("tool_use") == 3
+    assert "I read" in turns[6], "Half a sentence is not the answer."
+    assert "The answer of" not in turns[6]

@@ -1,6 +1,7 @@
 """The rendered rows of a timeline: their links, their content, and the bar of their duration."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -87,3 +88,45 @@ def test_an_ordinary_step_has_no_mark() -> None:
 )
 def test_a_bar_grows_by_one_for_every_factor_of_three(milliseconds: float, length: int) -> None:
     assert bar(milliseconds) == length
+
+
+ANSWER = "I'll read the file first."
+
+
+def call_and_message(label: str, message: str, **about: Any) -> str:
+    call = place(4, kind="llm_call", label=label)
+    inside = place(5, kind="message", label=message, **about)
+    return written(call, replace(inside, above=(4,)))
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        (ANSWER, ANSWER),
+        (f"read ×2 · {ANSWER}", ANSWER),
+        (f"a · b · {'word ' * 30}…", "word " * 40),
+    ],
+)
+def test_the_message_of_a_model_call_does_not_repeat_its_words(label: str, message: str) -> None:
+    page = call_and_message(label, message)
+    assert "the answer of 4" in page
+    assert message[:4] not in page.split('id="s5"')[1]
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [(ANSWER, "Another sentence."), (f"{ANSWER} And more.", ANSWER), ("read · …", "read it")],
+)
+def test_a_message_with_words_of_its_own_shows_them(label: str, message: str) -> None:
+    assert "the answer of 4" not in call_and_message(label, message)
+
+
+def test_a_message_shows_its_words_where_its_call_is_not_in_the_row_before() -> None:
+    message = place(5, kind="message", label=ANSWER)
+    call = place(4, kind="llm_call", label=ANSWER)
+    for rows in (
+        (replace(message, above=(4,)),),
+        (call, message),
+        (call, place(6), replace(message, above=(4,))),
+    ):
+        assert "the answer of" not in written(*rows)

@@ -130,9 +130,14 @@ def content_of(turn: Turn) -> str:
     if turn.kind == "message":
         return _joined(_written(turn.input) if turn.output is None else _written(turn.output), _failed(turn))
     if turn.kind == "llm_call":
-        question = "\n".join(filter(None, (message_text(each) for each in _given(turn.input))))
-        return _joined(_answered(question, message_text(turn.output)), _failed(turn))
+        return content_with(turn, message_text(turn.output))
     return _joined(_answered(_written(turn.input), _written(turn.output)), _failed(turn))
+
+
+def content_with(call: Turn, answer: str) -> str:
+    """Return the text of a model call with this text as its answer."""
+    question = "\n".join(filter(None, (message_text(each) for each in _given(call.input))))
+    return _joined(_answered(question, answer), _failed(call))
 
 
 def _answered(question: str, answer: str) -> str:

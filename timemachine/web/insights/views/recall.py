@@ -18,7 +18,7 @@ from timemachine.recording.sessions.pure.vocabulary import KINDS, SIGNIFICANCES
 from timemachine.recording.sessions.queries import session_of
 from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
-from timemachine.web.sessions.views.transcripts import TurnLine, turn_line
+from timemachine.web.sessions.presenters.turn_lines import TurnLine, turn_line
 
 TURNS: Final = 10
 """Number of results on a page."""

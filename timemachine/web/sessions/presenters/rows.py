@@ -1,6 +1,7 @@
 """The rows of a timeline's list. A page has hundreds, so Python writes them: ten times as fast as a template."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 from django.template import Context
@@ -13,6 +14,7 @@ from timemachine.recording.timeline.pure.nesting import Place
 from timemachine.recording.timeline.rows import Window
 from timemachine.web import formatting
 from timemachine.web.redaction_marks import drawing
+from timemachine.web.sessions.presenters.repeated import is_answer_of
 from timemachine.web.sessions.presenters.steps import kind_badge, query, row_label
 from timemachine.web.template_library import absent_in, register
 
@@ -39,16 +41,24 @@ def step_rows(context: Context, window: Window | SharedRows) -> SafeString:
         "".join(
             _row(
                 place,
-                row_label(place.step, draw),
+                answer_label(before.step.sequence)
+                if before is not None and is_answer_of(place, before)
+                else row_label(place.step, draw),
                 ends,
                 place.step.sequence == selected,
                 fold_link(context, place) if place.folds else "",
                 noted.get(place.step.sequence, 0),
                 replayed.get(place.step.sequence, ""),
             )
-            for place in window.rows
+            for before, place in pairwise((None, *window.rows))
+            if place is not None
         )
     )
+
+
+def answer_label(call: int) -> SafeString:
+    """Return the label of a message whose text is in the row of its call."""
+    return SafeString(f'<span class="quiet">the answer of {call}</span>')
 
 
 def _row(

@@ -1,6 +1,5 @@
 """The transcript of a session: all turns as text for an agent, or only the important ones."""
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -15,13 +14,11 @@ from timemachine.memory.transcripts.rendering import FORMS, streamed
 from timemachine.memory.transcripts.transcript import TurnFilter, transcript_of
 from timemachine.recording.importing.exporting import EXPORTS
 from timemachine.recording.importing.exporting import sent as sent_export
-from timemachine.recording.sessions.pure.turn_text import Turn, content_of, who_of
-from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE, MODEL_CALL, ROLES
+from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE, ROLES
 from timemachine.recording.sessions.queries import session_of
 from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
-from timemachine.web.payloads.pure.shapes import Reading, reading
-from timemachine.web.sessions.presenters.steps import PROSE
+from timemachine.web.sessions.presenters.turn_lines import turn_lines
 
 SHOWN: Final = 200
 """Number of turns on a page."""
@@ -31,39 +28,6 @@ _WORDS: Final = ("significance", "role", "kind", "tag")
 _NUMBERS: Final = ("min_importance", "budget")
 LONG: Final = 20_000
 """From this number of steps, the page warns that the download takes a while."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnLine:
-    """A turn on a page, and how many were left out before it. A deleted one shows its tombstone instead of text."""
-
-    turn: Turn
-    who: str
-    text: str
-    cut: bool
-    left_out: int
-    is_result: bool = False
-
-    @property
-    def read(self) -> Reading:
-        """Return what the text is."""
-        is_prose = self.turn.kind in PROSE or self.turn.kind == MODEL_CALL
-        return reading("text/plain", self.text, cut=self.cut, reads="prose" if is_prose else "plain")
-
-
-def turn_line(
-    turn: Turn, left_out: int, longest: int, *, cut: bool = False, is_result: bool = False
-) -> TurnLine:
-    """Return a turn with at most `longest` characters of its text; `is_result` marks a search result."""
-    text = content_of(turn)
-    return TurnLine(
-        turn=turn,
-        who=who_of(turn),
-        text=text[:longest],
-        cut=cut or len(text) > longest,
-        left_out=left_out,
-        is_result=is_result,
-    )
 
 
 @get_view()
@@ -80,7 +44,7 @@ def transcript(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         wrong, chosen, after = why, TurnFilter(), 0
     found = transcript_of(session, chosen)
     turns = list(islice(found.turns(after), SHOWN + 1))
-    shown = [turn_line(each.turn, each.left_out, LONGEST) for each in turns[:SHOWN]]
+    shown = turn_lines(turns[:SHOWN], LONGEST)
     context: dict[str, object] = {
         "session": session,
         "found": found,

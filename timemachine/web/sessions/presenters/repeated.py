@@ -1,0 +1,100 @@
+"""Find what a list or a transcript would show twice: recordings of agents have the answer of a model call, and once
+more, as steps of their own, the message and the calls of tools in it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
+
+from timemachine.core.pure.verdicts import each_once
+from timemachine.llm.pure.requests.recorded_answers import read_answer
+from timemachine.recording.sessions.pure.turn_text import Turn, content_of, message_text
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
+
+_CUT: Final = "…"
+_BETWEEN: Final = " · "
+
+
+class Labelled(Protocol):
+    """A row of a list."""
+
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+
+
+class Placed(Protocol):
+    """A row and the rows that it is inside of."""
+
+    @property
+    def step(self) -> Labelled: ...
+    @property
+    def above(self) -> tuple[int, ...]: ...
+
+
+def is_answer_of(place: Placed, call: Placed | None) -> bool:
+    """Return whether a row is the message of the model call in the row before, and both begin with the same words."""
+    if call is None or call.step.kind != MODEL_CALL or place.step.kind != "message":
+        return False
+    return place.above[-1:] == (call.step.sequence,) and _same(call.step.label, place.step.label)
+
+
+def _same(call: str, message: str) -> bool:
+    """Return whether the label of a call, with the tools that it called before its text, has the text of the message."""
+    said = call.removesuffix(_CUT)
+    starts = [0, *(n + len(_BETWEEN) for n in range(len(said)) if said.startswith(_BETWEEN, n))]
+    is_cut = said != call
+    return any(
+        said[n:] == message or (is_cut and said[n:] != "" and message.startswith(said[n:])) for n in starts
+    )
+
+
+def answers_in(turns: Sequence[Turn], longest: int) -> dict[int, int]:
+    """Return, for each message whose complete text is part of the answer of a model call before it, the step of that
+    call. Calls with more than `longest` characters are not shown completely and do not count.
+    """
+    return {
+        turn.sequence: call.sequence
+        for call, inside in _calls_in(turns)
+        if len(content_of(call)) <= longest
+        for turn in inside
+        if turn.kind == "message" and _is_part(turn, call)
+    }
+
+
+def tools_in(turns: Sequence[Turn]) -> dict[int, tuple[str, str]]:
+    """Return, for each model call whose calls of tools follow as steps of their own, what it said besides and the names
+    of the tools.
+    """
+    found = {}
+    for call, inside in _calls_in(turns):
+        answer = None if call.deleted else read_answer(call.output)
+        called = sorted(turn.tool or "" for turn in inside if turn.kind == "tool_call")
+        if answer and called and called == sorted(each.name for each in answer.calls):
+            found[call.sequence] = (answer.text, each_once(each.name for each in answer.calls))
+    return found
+
+
+def _calls_in(turns: Sequence[Turn]) -> Iterator[tuple[Turn, list[Turn]]]:
+    """Yield each model call, with the turns of the agent after it, up to the next call or what a user said."""
+    call: Turn | None = None
+    inside: list[Turn] = []
+    for turn in turns:
+        if call is not None and (turn.kind == MODEL_CALL or turn.role == "user"):
+            yield call, inside
+            call = None
+        if turn.kind == MODEL_CALL:
+            call, inside = turn, []
+        else:
+            inside.append(turn)
+    if call is not None:
+        yield call, inside
+
+
+def _is_part(message: Turn, call: Turn) -> bool:
+    if message.deleted or call.deleted or message.error != (None, None):
+        return False
+    text = content_of(message).strip()
+    return text != "" and f"\n{text}\n" in f"\n{message_text(call.output).strip()}\n"
