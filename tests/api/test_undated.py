@@ -92,3 +92,16 @@ def test_pages_say_that_the_start_is_not_recorded(project: Project) -> None:
     assert "Not included: 1 model call in imported steps without times ($0.25)." in words(
         get(browser, "/costs/")
     )
+
+
+@pytest.mark.usefixtures("undated")
+def test_not_all_costs_are_known_while_one_without_a_day_is_not(project: Project) -> None:
+    browser = browser_of(project, "operator")
+    today = start_session(project, name="Today", by="test")
+    append(today.id, [ActionDraft(kind="llm_call", model="acme:m", cost_usd=Decimal("0.10"))])
+    assert "All costs are known." in words(get(browser, "/costs/"))
+    later = start_session(project, name="Trip", by="test", imported_as="tau_bench")
+    append(later.id, [ActionDraft(kind="llm_call", model="acme:unpriced")], imported=True)
+    page = words(get(browser, "/costs/"))
+    assert "Not included: 2 model calls in imported steps without times ($0.25 + 1 call of unknown" in page
+    assert "All costs are known." not in page

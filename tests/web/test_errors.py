@@ -1,8 +1,11 @@
 """Error pages: not found, not signed in, not allowed, and wrong method."""
 
+from html import unescape
+
 import pytest
 from django.test import Client
 
+from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
 
 
@@ -71,3 +74,16 @@ def test_a_read_only_address_says_that_it_accepts_no_forms() -> None:
     answer = Client().post("/search/")
     assert answer.status_code == 405
     assert "This URL accepts no form submissions" in answer.text
+
+
+def test_pages_write_quotation_marks_where_the_api_has_backticks(project: Project) -> None:
+    browser = browser_of(project)
+    for address, message in (
+        ("/?status=foo", "“status” cannot be"),
+        ("/?agent=a&agent=b", "“agent” appears twice"),
+    ):
+        page = unescape(browser.get(address).text)
+        assert message in page
+        assert "`" not in page
+    used = Client().post("/sign-in/a-used-link/").text
+    assert "or run “timemachine manage sign_in_link” on the server" in used

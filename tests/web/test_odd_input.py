@@ -68,7 +68,7 @@ def test_a_filter_that_is_given_twice_is_refused_by_name(project: Project, path:
     answer = browser_of(project).get(path)
     assert answer.status_code == 422
     assert (
-        f"`{path.rsplit('&', maxsplit=1)[-1].split('=', maxsplit=1)[0]}` appears twice in the URL"
+        f"“{path.rsplit('&', maxsplit=1)[-1].split('=', maxsplit=1)[0]}” appears twice in the URL"
         in html.unescape(answer.content.decode())
     )
 

@@ -22,7 +22,7 @@ from timemachine.core.pure.numbers import sum_known
 from timemachine.memory.patterns.schemas import resolution_words
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.comparison.pure.statistics import wording
-from timemachine.web import formatting, hits, marked_rows, navigation, page_chrome, redaction_marks
+from timemachine.web import errors, formatting, hits, marked_rows, navigation, page_chrome, redaction_marks
 from timemachine.web.comparisons.presenters import matrix
 from timemachine.web.insights.presenters import pattern_plot, search_hits
 from timemachine.web.payloads import rendering
@@ -63,6 +63,7 @@ _LOCAL_COMMAND: Final = f"key {LOCAL_KEY}"
 LONGEST_WHO: Final = 60
 
 register.filter("counted", base.counted)
+register.filter("page_message", errors.page_message)
 register.filter("size", formatting.size)
 register.filter("grouped", step_fields.grouped)
 register.filter("branch_point", base.branch_point)

@@ -1,8 +1,9 @@
 """Error pages: each of our errors becomes its status and one sentence, here and nowhere else."""
 
 import logging
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import ceil
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
@@ -19,6 +20,8 @@ from timemachine.core.pure.single_values import check_once_each
 
 log = logging.getLogger(__name__)
 _AWAY_SECONDS = 2
+_CODE: Final = re.compile(r"`([^`\n]+)`")
+"""How messages write a name of the API, a value or a command."""
 _NOT_SO = 405
 _FOR_PROGRAMS = ("/api/", "/v1/")
 _SEVERAL = frozenset({"run", "session"})
@@ -63,7 +66,7 @@ class ErrorPages:
             is_transcript = match is not None and str(match.url_name).startswith("transcript")
             check_once_each(request.GET.lists(), _TRANSCRIPT_LISTS if is_transcript else _SEVERAL)
         except InvalidInput as why:
-            return error_page(request, why.status, why.message)
+            return error_page(request, why.status, page_message(why))
         return None
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
@@ -76,7 +79,7 @@ class ErrorPages:
             return None
         if error.code == "session_deleted":
             return deleted_session(request, error)
-        response = error_page(request, error.status, error.message)
+        response = error_page(request, error.status, page_message(error))
         return waiting(response, error)
 
 
@@ -86,7 +89,7 @@ def sign_in_first(request: HttpRequest, error: NotSignedIn) -> HttpResponse:
         return HttpResponseClientRedirect(_sign_in_address(_page_of(request)))
     if request.method in {"GET", "HEAD"}:
         return redirect(_sign_in_address(request.get_full_path()))
-    return error_page(request, error.status, error.message)
+    return error_page(request, error.status, page_message(error))
 
 
 def not_so(request: HttpRequest, response: HttpResponse) -> HttpResponse:
@@ -105,6 +108,12 @@ def waiting(response: HttpResponse, error: TimeMachineError) -> HttpResponse:
     if "retry_after_seconds" in error.facts:
         response["Retry-After"] = str(ceil(error.facts["retry_after_seconds"]))
     return response
+
+
+def page_message(error: TimeMachineError, labels: Mapping[str, str] | None = None) -> str:
+    """Return the message of an error as pages show it: in quotation marks instead of backticks, and fields by their `labels`."""
+    labels = labels or {}
+    return _CODE.sub(lambda code: f"“{labels.get(code[1], code[1])}”", error.message)
 
 
 def error_page(request: HttpRequest, status: int, message: str) -> HttpResponse:

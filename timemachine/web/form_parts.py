@@ -12,6 +12,7 @@ from timemachine.core.pure.ids import uuid7
 from timemachine.core.pure.numbers import NOT_RECORDED
 from timemachine.knowledge.find import DEFAULT_TOP_K
 from timemachine.llm.pure.listing import Choice
+from timemachine.web.errors import page_message
 
 if TYPE_CHECKING:
     from django.http import QueryDict
@@ -79,9 +80,20 @@ class RecordForm(forms.Form):
         """Show an error at its field, or above the form; return the HTTP status."""
         about = why.code if why.code in self.places else why.facts.get("field") or why.code
         field = self.places.get(about, about)
-        self.add_error(field if field in self.fields else self.places.get(ANY), why.message)
+        self.add_error(
+            field if field in self.fields else self.places.get(ANY), page_message(why, self._labels())
+        )
         self._refused = why.status
         return why.status
+
+    def _labels(self) -> dict[str, str]:
+        """Return the labels of the fields by their names here and in the API."""
+        names = {name: name for name in self.fields} | {
+            name: field for name, field in self.places.items() if field in self.fields
+        }
+        return {
+            name: str(self.fields[field].label) for name, field in names.items() if self.fields[field].label
+        }
 
 
 class SentOnce(RecordForm):

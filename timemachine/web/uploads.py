@@ -17,6 +17,7 @@ from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.knowledge.commands import LARGEST_FRAME
 from timemachine.text.pure.documents.decoding import decoded
 from timemachine.web.access import View
+from timemachine.web.errors import page_message
 from timemachine.web.formatting import size
 
 
@@ -33,7 +34,7 @@ def text_of(file: UploadedText) -> str:
     try:
         text = decoded(file.data)
     except InvalidInput as why:
-        raise InvalidInput(f"{file.name}: {why.message}", code=why.code) from why
+        raise InvalidInput(f"{file.name}: {page_message(why)}", code=why.code) from why
     if not text.strip():
         raise InvalidInput(f"{file.name}: the file contains no text.", code="no_text")
     size = len(text.encode())

@@ -108,9 +108,9 @@ def test_an_empty_project_shows_how_to_fill_the_page(browser: Client, project: P
 @pytest.mark.parametrize(
     ("query", "field", "message"),
     [
-        ("since=yesterday", "since", "'yesterday' is not a date. Write `since` like 2026-11-20."),
+        ("since=yesterday", "since", "'yesterday' is not a date. Write “From” like 2026-11-20."),
         ("until=%00", "until", "is not a date"),
-        ("since=2026-11-22&until=2026-11-20", "since", "after `until`"),
+        ("since=2026-11-22&until=2026-11-20", "since", "is after “to” (2026-11-20). Use an earlier “From”."),
         ("since=1020-01-01&until=2026-11-20", "since", "the maximum is 36,600"),
     ],
 )

@@ -130,8 +130,8 @@ def test_a_question_with_invalid_characters_is_answered(viewer: Client, project:
         ("q=x&min_importance=much", "is not an importance"),
         ("q=x&around=7", "is not a valid number of context steps"),
         ("q=x&time_zone=Mars", "Unknown time zone"),
-        ("q=x&kind=dance", "`kinds` cannot be"),
-        ("q=x&mode=fuzzy", "`mode` cannot be"),
+        ("q=x&kind=dance", "“kinds” cannot be"),
+        ("q=x&mode=fuzzy", "“mode” cannot be"),
         ("q=x&since=then", "is not a time"),
     ],
 )

@@ -212,7 +212,7 @@ def test_a_find_without_results_says_so(viewer: Client, handbook: Collection) ->
         ({"q": "x", "top_k": "0"}, "Top-k must be a whole number from 1 to 1,000."),
         ({"q": "x", "top_k": "many"}, "Top-k must be a whole number from 1 to 1,000."),
         ({"q": "x", "as_of": "yesterday"}, "Write a time like"),
-        ({"q": "x", "as_of": "2101-01-01T00:00:00Z"}, "As of is in the future"),
+        ({"q": "x", "as_of": "2101-01-01T00:00:00Z"}, "“As of” is in the future"),
     ],
 )
 def test_an_invalid_find_is_refused_with_the_reason(
@@ -276,7 +276,7 @@ def test_an_invalid_time_is_reported_at_its_field_and_kept(viewer: Client, handb
     assert page.status_code == 422
     assert 'value="last &lt;week&gt;"' in page.text
     assert 'aria-describedby="as_of_error"' in page.text
-    assert "As of cannot be" in page.text
+    assert "“As of” cannot be" in page.text
     assert "`as_of`" not in page.text
 
 
@@ -284,7 +284,7 @@ def test_a_future_time_is_reported_at_its_field(viewer: Client, handbook: Collec
     page = viewer.get(HERE, {"as_of": "2101-01-01"})
     assert page.status_code == 422
     assert 'aria-describedby="as_of_error"' in page.text
-    assert "As of is in the future" in page.text
+    assert "“As of” is in the future" in page.text
     assert "Showing the current collection." in page.text
     assert "frames then" not in page.text
 

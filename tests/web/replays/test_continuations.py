@@ -148,7 +148,7 @@ def test_a_limit_is_raised_on_the_page(browser: Client, session: Session, stub: 
         ({"messages": '[{"no": "message"}]'}, "an unknown form"),
         (
             {"messages": '[{"role": "user", "content": "Hi."}, {"role": "user"}]'},
-            "Message 2 of `messages` has no",
+            "Message 2 of “Messages” has no",
         ),
         ({"max_calls": "0"}, "Maximum model calls"),
         ({"model": "nobody:x"}, "nobody"),

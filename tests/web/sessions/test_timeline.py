@@ -92,7 +92,7 @@ def test_the_footer_says_which_figures_are_not_recorded(operator: Client, projec
 def test_an_invalid_step_number_is_reported(operator: Client, project: Project) -> None:
     recorded(project, example_actions())
     page = get(operator, "/sessions/s/?step=a%E2%80%AEbc")
-    assert "is not a step number. Use a number, like `?step=12`. This is step 1." in words(page)
+    assert "is not a step number. Use a number, like ?step=12. This is step 1." in words(page)
     assert "\u202e" not in page
     assert "not a step number" not in words(get(operator, "/sessions/s/?step="))
 

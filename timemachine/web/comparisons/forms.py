@@ -20,6 +20,7 @@ from timemachine.replay.comparison.pure.variants import (
     NEEDS_REASON,
     Variant,
 )
+from timemachine.web.errors import page_message
 from timemachine.web.form_parts import ModelFields, Number, RecordForm, SentOnce, WholeNumber, area_field
 from timemachine.web.option_fields import CallFields
 
@@ -188,7 +189,7 @@ class JudgeForm(ModelFields):
 
     def refuse(self, why: TimeMachineError) -> None:
         """Show at the model field why it cannot judge; above the form if the error concerns the answers."""
-        self.add_error(None if why.code in ABOUT_CELLS else "model", why.message)
+        self.add_error(None if why.code in ABOUT_CELLS else "model", page_message(why))
 
 
 class MarkForm(RecordForm):

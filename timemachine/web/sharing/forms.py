@@ -15,6 +15,7 @@ from timemachine.governance.sharing.pure.terms import LONGEST_DAYS, OPEN, Policy
 from timemachine.governance.sharing.queries import Shareable
 from timemachine.recording.sessions.models import Session
 from timemachine.text.redaction.pure.profile import BUILT_IN, Profile
+from timemachine.web.errors import page_message
 from timemachine.web.form_parts import RecordForm
 from timemachine.web.settings.forms.redaction import ABOUT_BUILT_IN
 
@@ -172,7 +173,7 @@ class ShareForm(RecordForm):
         try:
             terms.check_end(_end_of(day) if day else None, now(), self._longest)
         except InvalidInput as why:
-            raise forms.ValidationError(why.message) from why
+            raise forms.ValidationError(page_message(why)) from why
         return day
 
     @property

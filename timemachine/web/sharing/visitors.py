@@ -23,7 +23,7 @@ from timemachine.governance.sharing.pure.token import link_not_valid, parse_toke
 from timemachine.governance.sharing.queries import grant_of
 from timemachine.governance.sharing.scope import Scope
 from timemachine.web.access import View
-from timemachine.web.errors import TITLES, waiting
+from timemachine.web.errors import TITLES, page_message, waiting
 from timemachine.web.http import requested_part
 
 ROOT: Final = "/share"
@@ -142,7 +142,7 @@ def _error_page(
     request: HttpRequest, why: TimeMachineError, back: dict[str, str] | None = None
 ) -> HttpResponse:
     title = TITLES_OF.get(why.code) or TITLES.get(why.status, "Something went wrong")
-    facts = {"title": title, "message": why.message, "back": back}
+    facts = {"title": title, "message": page_message(why), "back": back}
     response = render(request, "shares/error.html", facts, status=why.status)
     response["HX-Refresh"] = "true"  # a part of a page must not be put into one that is no longer valid
     return response

@@ -287,21 +287,35 @@ def _unknown(
     """Return the error for an unknown term, with the most similar known name."""
     known = list(names)
     near = get_close_matches(tried, known, n=1, cutoff=0.6)
-    advice = f"Known: {', '.join(known)}."
+    advice, meant = f"Known: {', '.join(known)}.", ""
     if near:
-        meant = f"{near[0]}:{value}" if value is not None else form.removesuffix(tried) + near[0]
+        meant = _valid(near[0], value) if value is not None else form.removesuffix(tried) + near[0]
         advice = f"Did you mean {_short(meant)}?"
     if value is not None:
         in_marks = '"' + term.replace('"', "") + '"'
         advice += f" To search for words, use quotation marks: {_short(in_marks)}."
-    return _refused(term, advice, known)
+    return _refused(term, advice, known, meant)
 
 
-def _refused(term: str, advice: str, known: Sequence[str] = ()) -> InvalidInput:
+def _valid(name: str, value: str) -> str:
+    """Return the term with this name; the value, if it is not valid with it, is corrected or left out."""
+    term = f"{name}:{value}"
+    try:
+        parse(term)
+    except InvalidInput as why:
+        return why.facts["meant"] or f"{name}:…"
+    return term
+
+
+def _refused(term: str, advice: str, known: Sequence[str] = (), meant: str = "") -> InvalidInput:
     shown = _short(term)
     problem = "is not known" if known else "is not valid"
     return InvalidInput(
-        f"The filter {shown} {problem}. {advice}", code="unknown_filter", term=shown, known=list(known)
+        f"The filter {shown} {problem}. {advice}",
+        code="unknown_filter",
+        term=shown,
+        known=list(known),
+        meant=meant,
     )
 
 

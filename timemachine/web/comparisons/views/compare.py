@@ -25,6 +25,7 @@ from timemachine.text.pure.difference.steps import differing
 from timemachine.text.pure.difference.verdict import answer_verdict
 from timemachine.web.access import Access, get_view
 from timemachine.web.comparisons.presenters.runs import chips, pairs_page, shown_values, step_address
+from timemachine.web.errors import page_message
 from timemachine.web.http import page, requested_part
 from timemachine.web.ranked_lists import ranked_lists
 from timemachine.web.replays.presenters.side_values import compared_values
@@ -135,7 +136,7 @@ def _not_there(project: Project, **names: str) -> dict[str, str]:
         try:
             run_of(project, name)
         except NotFound as why:
-            wrong[field] = why.message
+            wrong[field] = page_message(why)
     return wrong
 
 

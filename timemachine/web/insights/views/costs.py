@@ -17,11 +17,13 @@ from timemachine.recording.usage.pure.figures import Cell
 from timemachine.recording.usage.pure.span import YEAR, Span, default_span, span_of
 from timemachine.replay.runs.costs import attempts_of_days, replay_spending, unknown_reasons
 from timemachine.web.access import Access, get_view
+from timemachine.web.errors import page_message
 from timemachine.web.http import page
 from timemachine.web.insights.presenters.cost_plot import cost_plot, groups_of, query_of
 from timemachine.web.insights.presenters.cost_stack import series_of
 
 FILTERS: Final = ("agent", "model", "tag", "tool")
+LABELS: Final = {"since": "From", "until": "to"}
 NAMES: Final = ("since", "until", *FILTERS, "latency", "all")
 AT_ONCE: Final = 5_000
 """Up to this number of counts, latencies and tags are computed with the page; beyond it on request."""
@@ -113,7 +115,7 @@ def _span(here: Mapping[str, str]) -> tuple[Span, dict[str, str]]:
     try:
         return span_of(here.get("since", ""), here.get("until", ""), today), {}
     except InvalidInput as why:
-        return default_span(today), {why.facts["field"]: why.message}
+        return default_span(today), {why.facts["field"]: page_message(why, LABELS)}
 
 
 def _spans(cost_query: CostQuery) -> list[tuple[str, str, bool]]:

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure.clock import is_date
-from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineError
+from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import whole_number
 from timemachine.core.pure.postgres_text import is_plain
@@ -34,6 +34,7 @@ from timemachine.recording.intake.queries import intakes_of, with_the_next
 from timemachine.recording.sessions.frames import session_count
 from timemachine.recording.sessions.queries import resolve_moment
 from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.errors import page_message
 from timemachine.web.form_parts import RecordForm, sent
 from timemachine.web.hits import of_found, retrieval_json
 from timemachine.web.http import first_rows, page, requested_part, see_other
@@ -137,11 +138,7 @@ def _moment(access: Access, written: str) -> tuple[str, datetime | None, str]:
     try:
         return written, resolve_moment(access.project, written), ""
     except (InvalidInput, NotFound) as why:
-        return written, None, _as_called_here(why)
-
-
-def _as_called_here(why: TimeMachineError) -> str:
-    return why.message.replace("`as_of`", "As of")
+        return written, None, page_message(why, {"as_of": "As of"})
 
 
 def _here(request: HttpRequest, as_of: str) -> dict[str, str]:
@@ -171,7 +168,7 @@ def _tried(
     try:
         return form, find(found, query)
     except InvalidInput as why:
-        form.refuse(InvalidInput(_as_called_here(why), code=why.code, **why.facts))
+        form.refuse(why)
         return form, None
 
 

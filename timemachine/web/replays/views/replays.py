@@ -44,6 +44,7 @@ from timemachine.replay.runs.trials import checked, step_to_try, try_step
 from timemachine.replay.suites.queries import run_of_replay
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.errors import page_message
 from timemachine.web.estimates import Estimate, estimate_alone, is_estimating
 from timemachine.web.form_parts import sent
 from timemachine.web.http import first_rows, is_unchanged, page
@@ -218,7 +219,7 @@ def where_is_it(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         try:
             found = rank_page(session, frame=frame, text=text, after=after or 0)
         except TimeMachineError as why:
-            form.add_error(None, why.message)
+            form.add_error(None, page_message(why))
             status = why.status
     here = {name: request.GET.get(name, "") for name in form.fields}
     return page(

@@ -25,6 +25,7 @@ from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.model_calls.queries import latest_of_request
 from timemachine.recording.sessions.models import Action
+from timemachine.web.errors import page_message
 from timemachine.web.formatting import Excerpt, excerpt
 from timemachine.web.payloads.pure.pieces import Plain
 from timemachine.web.payloads.pure.shapes import Reading, reading
@@ -106,7 +107,7 @@ def shown_request(
     try:
         frozen = latest_of_request(action, most)
     except InvalidInput as why:
-        return ShownRequest(refused=why.message)
+        return ShownRequest(refused=page_message(why))
     return shown(frozen, first_bytes, most, characters)
 
 

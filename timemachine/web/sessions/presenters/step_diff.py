@@ -83,7 +83,7 @@ def pin_of(session: Session, written: str) -> Pin:
         return Pin()
     if not (written.isascii() and written.isdigit()):
         return Pin(
-            notice=f"“{written[:40]}” is not a step number, so no step is pinned. Use a number, like `?pin=12`."
+            notice=f"“{written[:40]}” is not a step number, so no step is pinned. Use a number, like ?pin=12."
         )
     sequence = min(int(written[:19]), LAST)
     step = max(1, min(sequence, session.last_sequence))

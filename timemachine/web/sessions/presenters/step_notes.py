@@ -15,6 +15,7 @@ from timemachine.recording.annotations.significance.commands import UNCHANGED, c
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.timeline.rows import Window
 from timemachine.web.access import Access
+from timemachine.web.errors import page_message
 from timemachine.web.form_parts import SentOnce, text_field
 
 
@@ -97,7 +98,7 @@ def change_significance(
         )
     except InvalidInput as why:
         return RefusedSignificance(
-            significance=significance, importance=importance, why=why.message, status=why.status
+            significance=significance, importance=importance, why=page_message(why), status=why.status
         )
     return None
 

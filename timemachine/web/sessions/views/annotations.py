@@ -34,6 +34,7 @@ from timemachine.replay.judging.commands import judge as judged_by
 from timemachine.replay.judging.models import DONE, Judgement
 from timemachine.replay.judging.queries import judgement_of
 from timemachine.web.access import Access, get_view, post_view
+from timemachine.web.errors import page_message
 from timemachine.web.http import back_to, first_rows, page, place_after, see_other
 from timemachine.web.sessions.forms import SummaryForm
 from timemachine.web.sessions.presenters.judging import JudgeForm, JudgingNote, leave_note
@@ -74,7 +75,7 @@ def delete(request: HttpRequest, access: Access, id: str, note: UUID) -> HttpRes
         take_away(meant, by=access.user.email, administers=access.administers)
         messages.success(request, f"Note on step {meant.sequence:,} deleted.")
     except Conflict as why:
-        messages.error(request, why.message)
+        messages.error(request, page_message(why))
     back = back_to(request) if "next" in request.POST else _step(meant)
     return see_other(back, part="notes")
 
@@ -96,7 +97,7 @@ def judge(request: HttpRequest, access: Access, id: str, sequence: int) -> HttpR
         )
         note = _note(action, made)
     except TimeMachineError as why:
-        note = _failed(action, form.chosen_model, why.message)
+        note = _failed(action, form.chosen_model, page_message(why))
     return _shown(request, action, note)
 
 
@@ -112,7 +113,7 @@ def cancel_judgement(
     try:
         cancel(found)
     except TimeMachineError as why:
-        note = JudgingNote(text=why.message, bad=True)
+        note = JudgingNote(text=page_message(why), bad=True)
     return _shown(request, action, note)
 
 
@@ -156,7 +157,7 @@ def answer(request: HttpRequest, access: Access, id: str) -> HttpResponse:
             decline(session, step, rule, by=access.user.email)
             messages.success(request, f"Suggestion for step {step:,} dismissed.")
     except (Conflict, NotFound) as why:
-        messages.error(request, why.message)
+        messages.error(request, page_message(why))
     return see_other("significance", session.id)
 
 
@@ -172,7 +173,7 @@ def compress(request: HttpRequest, access: Access, id: str) -> HttpResponse:
             compression.compress(session, by=access.user.email)
             messages.success(request, "Session compressed.")
     except (Conflict, NotFound) as why:
-        messages.error(request, why.message)
+        messages.error(request, page_message(why))
         return see_other("significance", session.id)
     return see_other("significance", session.id, part="compression")
 

@@ -22,6 +22,7 @@ from timemachine.recording.importing.worker import AT_ONCE_BYTES, hand_in, recei
 from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.recording.tasks import run_import
 from timemachine.web.access import Access, form_view, get_view
+from timemachine.web.errors import page_message
 from timemachine.web.form_parts import sent
 from timemachine.web.formatting import exact
 from timemachine.web.http import is_unchanged, page, see_other
@@ -188,7 +189,7 @@ def _imported(access: Access, file: UploadedFile[Any], format_name: str) -> Acco
     except NotATranscript as why:
         return {"name": name, "refused": why.short_message, "unknown": True}
     except TimeMachineError as why:
-        refused = why.message if name in why.message else f"{name}: {why.message}"
+        refused = page_message(why) if name in why.message else f"{name}: {page_message(why)}"
         return {"name": name, "refused": refused, "unknown": False}
 
 

@@ -27,6 +27,7 @@ from timemachine.recording.timeline.step import nearest, neighbours, step
 from timemachine.recording.timeline.suggestions import suggestions
 from timemachine.text.redaction.pure.marks import DELETED_TURN
 from timemachine.web.access import Access, form_view, get_view
+from timemachine.web.errors import page_message
 from timemachine.web.http import page, requested_part, see_other
 from timemachine.web.sessions.presenters.judging import taken_note
 from timemachine.web.sessions.presenters.replays import drawing_of, replays_shown
@@ -128,7 +129,7 @@ def _changed_significance(
     try:
         refused = change_significance(session, step, request.POST, by=access.user.email)
     except Conflict as why:
-        messages.error(request, why.message)
+        messages.error(request, page_message(why))
     else:
         if refused is not None:
             refused_again = Refused(status=refused.status, significance=refused)
@@ -249,5 +250,5 @@ def _notice(session: Session, state: UrlState, sequence: int | None) -> str:
         last = counted(session.last_sequence, "step")
         return f"There is no step {state.step:,}: this session has {last}. The nearest step is shown: {sequence:,}."
     if state.step_written:
-        return f"“{state.step_written[:40]}” is not a step number. Use a number, like `?step=12`. This is step {sequence:,}."
+        return f"“{state.step_written[:40]}” is not a step number. Use a number, like ?step=12. This is step {sequence:,}."
     return ""

@@ -36,6 +36,7 @@ from timemachine.recording.timeline.rows import rows_before
 from timemachine.recording.timeline.step import step
 from timemachine.recording.usage.queries import models_of
 from timemachine.web.access import Access, form_view, post_view
+from timemachine.web.errors import page_message
 from timemachine.web.form_parts import RecordForm
 from timemachine.web.hits import of_passage
 from timemachine.web.http import page, see_other
@@ -278,4 +279,4 @@ def _end(outcome: AskDone | TimeMachineError, address: Address) -> bytes:
         return event_bytes("end", {"says": says, "address": address(outcome.sequence)})
     sequence = outcome.facts.get("sequence")
     where = None if sequence is None else address(sequence)
-    return event_bytes("end", {"says": shown(outcome.message), "address": where, "failed": True})
+    return event_bytes("end", {"says": shown(page_message(outcome)), "address": where, "failed": True})

@@ -10,6 +10,7 @@ from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.text.redaction.commands import LONGEST_NAME, checked_name
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE, FINDS, LEAVES, Profile
 from timemachine.text.redaction.pure.rules import Rules, read_rules
+from timemachine.web.errors import page_message
 from timemachine.web.form_parts import ANY, RecordForm, SentOnce, WholeNumber, area_field
 
 LONGEST_TEXT: Final = 200_000
@@ -107,7 +108,7 @@ class ProfileForm(SentOnce):
         name = {"fields": "fields_by_path"}.get(part, part)
         at = line_read if line_read is not None else nth
         line = f"Line {int(at) + 1}: " if at is not None and part in ("patterns", "fields") else ""
-        self.add_error(name if name in self.fields else None, line + why.message)
+        self.add_error(name if name in self.fields else None, line + page_message(why))
         self._refused = why.status
         return why.status
 

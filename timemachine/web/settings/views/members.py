@@ -8,6 +8,7 @@ from timemachine.core.accounts.commands import keys, links, projects
 from timemachine.core.accounts.models import ADMIN
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed, TimeMachineError
 from timemachine.web.access import ROLE_WORDS, Access, post_view
+from timemachine.web.errors import page_message
 from timemachine.web.http import see_other
 from timemachine.web.settings.forms.accounts import InviteForm, KeyForm
 from timemachine.web.settings.views.settings import settings_page
@@ -106,5 +107,5 @@ def revoke_key(request: HttpRequest, access: Access, key_id: str) -> HttpRespons
 
 def _refuse(request: HttpRequest, access: Access, error: TimeMachineError) -> HttpResponse:
     """Return the settings page with an error at the top."""
-    messages.error(request, error.message)
+    messages.error(request, page_message(error))
     return settings_page(request, access, status=error.status)

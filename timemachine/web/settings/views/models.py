@@ -19,7 +19,7 @@ from timemachine.llm.trials import try_model
 from timemachine.replay.runs.last_answers import last_answers
 from timemachine.web import formatting
 from timemachine.web.access import Access, get_view, post_view
-from timemachine.web.errors import waiting
+from timemachine.web.errors import page_message, waiting
 from timemachine.web.http import page, see_other
 from timemachine.web.settings.forms.models import ProviderKeyForm, ServerForm
 
@@ -38,7 +38,7 @@ def test(request: HttpRequest, access: Access) -> HttpResponse:
     try:
         trial = try_model(access.project.id, request.POST.get("model", ""), by=access.user.email)
     except TimeMachineError as why:
-        messages.error(request, why.message)
+        messages.error(request, page_message(why))
         return waiting(_page(request, access, status=why.status), why)
     (messages.success if trial.error_code is None else messages.error)(request, _test_result(trial))
     return see_other("settings_models")

@@ -16,6 +16,7 @@ from timemachine.recording.annotations.significance import compression
 from timemachine.recording.answering import cache as answer_cache
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, post_view, switch_project
+from timemachine.web.errors import page_message
 from timemachine.web.http import page, see_other
 from timemachine.web.settings.forms.accounts import CompressionForm, NewProjectForm, ProjectForm
 from timemachine.web.settings.views.settings import settings_page
@@ -110,5 +111,5 @@ def remove_demo(request: HttpRequest, access: Access) -> HttpResponse:
         if demo.remove(access.project):
             messages.success(request, "Demo removed.")
     except Conflict as why:
-        messages.error(request, why.message)
+        messages.error(request, page_message(why))
     return see_other("sessions")

@@ -19,6 +19,7 @@ from timemachine.recording.sessions.holds import held_among, holds_on
 from timemachine.recording.sessions.models import Hold
 from timemachine.recording.sessions.queries import session_of
 from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.errors import page_message
 from timemachine.web.form_parts import sent
 from timemachine.web.http import page, see_other
 from timemachine.web.settings.forms.retention import ReasonForm, RuleForm, WhichForm
@@ -96,7 +97,7 @@ def cancel(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     try:
         found = commands.cancel(found)
     except Conflict as why:
-        messages.error(request, why.message)
+        messages.error(request, page_message(why))
     else:
         if found.confirmed_at is None:
             return see_other("retention")

@@ -11,7 +11,7 @@ from timemachine.core.accounts.models import SignInLink, User
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, NotSignedIn, TooManyRequests
 from timemachine.web import access
-from timemachine.web.errors import waiting
+from timemachine.web.errors import page_message, waiting
 from timemachine.web.http import back_to, page, see_other
 from timemachine.web.settings.forms.accounts import SignInForm, WelcomeForm
 
@@ -31,7 +31,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     try:
         user = people.sign_in(**form.cleaned_data, address=access.address_of(request))
     except (NotSignedIn, TooManyRequests) as why:
-        form.add_error(None, why.message)
+        form.add_error(None, page_message(why))
         return waiting(_sign_in_page(request, form, status=why.status), why)
     login(request, user)
     return see_other(back_to(request))
@@ -47,10 +47,10 @@ def open_link(request: HttpRequest, secret: str) -> HttpResponse:
     try:
         link = links.use_sign_in_link(secret, signed_in=person)
     except NotFound as why:
-        return page(request, "accounts/link_not_valid.html", status=why.status, message=why.message)
+        return page(request, "accounts/link_not_valid.html", status=why.status, message=page_message(why))
     except NotSignedIn as why:
         form = SignInForm(initial={"email": why.facts["email"]})
-        return _sign_in_page(request, form, status=why.status, note=why.message, following=request.path)
+        return _sign_in_page(request, form, status=why.status, note=page_message(why), following=request.path)
     return _signed_in_by(request, link)
 
 
@@ -104,10 +104,10 @@ def _introduced(request: HttpRequest, user: User, form: WelcomeForm) -> bool:
     try:
         people.complete_profile(user, name=data["name"], password=data["password"], email=data.get("email"))
     except Conflict as why:
-        form.add_error("email", why.message)
+        form.add_error("email", page_message(why))
         return False
     except InvalidInput as why:
-        form.add_error("name", why.message)
+        form.add_error("name", page_message(why))
         return False
     update_session_auth_hash(request, user)
     return True

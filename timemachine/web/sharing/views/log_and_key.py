@@ -10,6 +10,7 @@ from timemachine.evidence.log import keys, project_log
 from timemachine.evidence.log.anchors import KINDS, anchors_of, key_for_witness, set_anchor
 from timemachine.governance.sharing import log
 from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.errors import page_message
 from timemachine.web.http import page, see_other
 from timemachine.web.settings.forms.accounts import AnchorsForm
 
@@ -44,7 +45,7 @@ def set_anchors(request: HttpRequest, access: Access) -> HttpResponse:
         try:
             set_anchor(access.project, kind, form.cleaned_data[kind], by=access.user.email)
         except InvalidInput as why:
-            form.add_error(kind, why.message)
+            form.add_error(kind, page_message(why))
     if form.errors:
         return _page(request, access, refused=form, status=form.http_status)
     messages.success(request, "Witness and timestamp authority saved.")

@@ -26,6 +26,7 @@ from timemachine.replay.tasks import compute_results
 from timemachine.web.access import address_of
 from timemachine.web.comparisons.presenters.findings import figures, shown_groups
 from timemachine.web.comparisons.presenters.matrix import ask_filter, column_names
+from timemachine.web.errors import page_message
 from timemachine.web.formatting import json_excerpt
 from timemachine.web.http import NO_CONTEXT, page, requested_part, see_other
 from timemachine.web.http import download as download_of
@@ -69,7 +70,7 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
             token, passphrase, address=address_of(request), browser=browser, held=grant_held(request, token)
         )
     except (PassphraseNeeded, WrongPassphrase) as why:
-        return _opening_page(request, asks=why.message, status=why.status)
+        return _opening_page(request, asks=page_message(why), status=why.status)
     return let_in(see_other("shared", opened.link.public_id), opened, opened_at=request.path)
 
 
@@ -251,7 +252,7 @@ def _model_request(scope: Scope, sequence: int, state: UrlState) -> ShownRequest
     try:
         return shown(scope.request(sequence, most), state.first_bytes, most, characters)
     except InvalidInput as why:
-        return ShownRequest(refused=why.message)
+        return ShownRequest(refused=page_message(why))
 
 
 def _replay(request: HttpRequest, scope: Scope, more: Mapping[str, Any]) -> HttpResponse:
