@@ -30,7 +30,7 @@ DEMO: Final = {
     "totals": "Totals",
     "notes": "Notes",
     "transcript": "Transcript",
-    "significance": "Significance",
+    "significance": "Highlights",
     "work": "Record manually",
     "launch": "Launch a replay",
     "audit-replay": "Audit replay",

@@ -36,6 +36,7 @@ def browser(project: Project) -> Client:
     [
         ("/", ["Sessions"]),
         ("/import/", ["Sessions"]),
+        ("/compare/", ["Sessions"]),
         ("/replays/", ["Experiments", "Replays"]),
         ("/comparisons/", ["Experiments", "Comparisons"]),
         ("/comparisons/new/", ["Experiments"]),

@@ -6,27 +6,44 @@ from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
+from timemachine.core.pure.numbers import counted
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.runs.estimate import total_of
 from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.web.form_parts import RecordForm
+from timemachine.web.formatting import compact
 from timemachine.web.http import page, requested_part
 
 _PARTS: Final = ("estimate",)
+_NOUNS: Final = {"ask": "ask", "find": "find", MODEL_CALL: "model call"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """What a launch would take: an estimate for each model, of how many steps one was read for it, other `facts` as names
-    and values, and what it assumes."""
+    and values, what it assumes, and why it would achieve nothing."""
 
     found: Sequence[EstimateOut]
     every: int = 1
     facts: Sequence[tuple[str, int]] = ()
     assumption: str = ""
+    in_vain: str = ""
 
     @property
     def total(self) -> EstimateOut:
         return total_of(self.found)
+
+    @property
+    def steps(self) -> str:
+        """Return what would be repeated: `2 asks, 1 find`, with several models those of each."""
+        first = self.found[0]
+        counts = [(first.kinds[kind], noun) for kind, noun in _NOUNS.items() if kind in first.kinds]
+        if self.every > 1:
+            found = [f"{compact(number)} {noun}s" for number, noun in counts]
+        else:
+            found = [counted(number, noun) for number, noun in counts]
+        words = f"{'about ' if self.every > 1 else ''}{', '.join(found) or f'{first.steps:,}'}"
+        return f"{words}, for each of {len(self.found):,} models" if len(self.found) > 1 else words
 
 
 def is_estimating(request: HttpRequest) -> bool:

@@ -66,13 +66,19 @@ class Navigation:
 SECTIONS: Final = (
     Section(
         "Sessions",
-        (Place("sessions", "Sessions", ("/sessions/", "/import/", "/imports/", "/training/", "/erasures/")),),
+        (
+            Place(
+                "sessions",
+                "Sessions",
+                ("/sessions/", "/compare/", "/import/", "/imports/", "/training/", "/erasures/"),
+            ),
+        ),
     ),
     Section(
         "Experiments",
         (
             Place("replays", "Replays", ("/replays/",)),
-            Place("comparisons", "Comparisons", ("/comparisons/", "/compare/")),
+            Place("comparisons", "Comparisons", ("/comparisons/",)),
             Place("sweeps", "Sweeps", ("/sweeps/",)),
             Place("suites", "Suites", ("/suites/",)),
         ),

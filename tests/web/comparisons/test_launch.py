@@ -221,3 +221,18 @@ def test_the_empty_pages_say_what_to_do(other_project: Project) -> None:
     assert "No comparisons yet" in page(browser, "/comparisons/")
     start_session(other_project, name="without an ask", by="test")
     assert "Nothing to compare yet" in page(browser, "/comparisons/new/")
+
+
+def test_the_page_of_a_session_leads_to_the_comparison_of_models_on_it(
+    browser: Client, session: Session
+) -> None:
+    (link,) = re.findall(
+        '<a class="item" href="([^"]+)">Compare models</a>', page(browser, f"/sessions/{session.id}/")
+    )
+    form = page(browser, link)
+    assert re.search(rf'value="{session.id}"[^>]* checked', form)
+    assert "has no ask or model call" not in form
+    without = start_session(session.project, name="Only messages", by="test")
+    assert "The session you came from has no ask or model call" in page(
+        browser, f"/comparisons/new/?session={without.id}"
+    )

@@ -51,7 +51,7 @@ def test_every_form_that_launches_something_has_a_live_estimate(browser: Client,
         "as_of": "now",
     }
     shown = estimate(browser, "/comparisons/new/", sessions=chosen, repeats="2", **models)
-    assert "Steps 12 Model calls 12" in shown
+    assert "Steps 6 asks, for each of 2 models Model calls 12" in shown
     assert "local:extractive-1 $0 local:extractive-3 $0 Cost $0" in shown
     assert "Choose at least one session" in estimate(browser, "/comparisons/new/", repeats="1", **models)
     assert "Model calls none" in estimate(browser, "/suites/new/", sessions=chosen, kind="verify")
@@ -59,8 +59,8 @@ def test_every_form_that_launches_something_has_a_live_estimate(browser: Client,
     assert "Settings 4 Searches" in estimate(browser, f"{of}/sweep/", **grid)
     assert "whole numbers" in estimate(browser, f"{of}/sweep/", **(grid | {"top_k": "many"}))
     shown = estimate(browser, f"{of}/steps/{ask.sequence}/trial/", question="Why?", max_tokens="100")
-    assert "Steps 1 Model calls 1" in shown
-    assert "Steps 1 Model calls none" in estimate(
+    assert "Steps 1 ask Model calls 1" in shown
+    assert "Steps 1 find Model calls none" in estimate(
         browser, f"{of}/steps/{find.sequence}/trial/", question="Why?"
     )
     for made in (Comparison, Suite, Sweep, Replay):

@@ -186,8 +186,8 @@ def test_the_form_estimates_before_anything_is_launched(browser: Client, session
 
 
 ESTIMATES = [
-    ({"kind": "verify"}, "Steps 4 Model calls none Cost $0"),
-    ({"kind": "ask"}, "Steps 4 Cost unknown: choose a model"),
+    ({"kind": "verify"}, "Steps 3 asks, 1 find Model calls none Cost $0"),
+    ({"kind": "ask"}, "Steps 3 asks, 1 find Cost unknown: choose a model"),
     (
         {"kind": "search"},
         "Tokens 427 in, 31 out Cost $0 With the recorded models, from recorded tokens",
@@ -216,6 +216,44 @@ def test_the_estimate_beside_the_form_follows_what_is_chosen(
     assert answer.text.lstrip().startswith('<div id="estimate"')
     assert message in words_of(answer.text)
     assert not Replay.objects.exists()
+
+
+def test_a_range_that_ends_before_it_begins_is_refused_at_its_field_before_the_launch(
+    browser: Client, session: Session
+) -> None:
+    form, live = f"/sessions/{session.id}/replay/", {"HX-Request": "true", "HX-Target": "estimate"}
+    at_field = r'<div class="error" id="id_through_sequence_error" hx-swap-oob="true">\s*(.*?)\s*</div>'
+    backwards = {"kind": "verify", "from_sequence": "7", "through_sequence": "2"}
+    shown = browser.post(form, backwards, headers=live).text
+    assert re.findall(at_field, shown, re.DOTALL) == [
+        "<p>There is no step from 7 through 2: the range ends before it begins.</p>"
+    ]
+    shown = browser.post(form, backwards | {"from_sequence": "2"}, headers=live).text
+    assert re.findall(at_field, shown, re.DOTALL) == [""]
+    assert 'id="id_through_sequence_error"' in page(browser, form)
+
+
+def test_the_estimate_warns_before_an_audit_that_can_verify_nothing(
+    browser: Client, project: Project, session: Session
+) -> None:
+    live, warning = {"HX-Request": "true", "HX-Target": "estimate"}, "Nothing here can be verified"
+
+    def shown(of: Session, **sent: str) -> str:
+        return browser.post(f"/sessions/{of.id}/replay/", {"kind": "verify"} | sent, headers=live).text
+
+    assert warning not in shown(session)
+    bare = start_session(project, name="Without passages", by="test")
+    append(
+        bare.id,
+        [
+            ActionDraft(kind="ask", input="Why?", output="Because."),
+            ActionDraft(kind="llm_call", output="Yes."),
+        ],
+    )
+    assert warning not in shown(bare)
+    assert warning in shown(bare, through_sequence="1")
+    assert warning in shown(bare, skip_calls="on")
+    assert warning not in shown(bare, through_sequence="1", kind="ask")
 
 
 def test_the_models_that_a_session_recorded_are_offered(browser: Client, project: Project) -> None:

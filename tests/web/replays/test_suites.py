@@ -163,7 +163,7 @@ def test_the_form_estimates_a_run_without_saving_anything(
     options = {"estimate": "1", "models": f"{ONE}, openai:gpt-4o-mini", "match_q": "s"}
     sent = browser.post("/suites/new/", suite_form(session, **options))
     shown = " ".join(re.sub(r"<[^>]+>", " ", sent.text).split())
-    assert "Steps 16 Model calls 12 Tokens" in shown
+    assert "Steps 6 asks, 2 finds, for each of 2 models Model calls 12 Tokens" in shown
     assert f"{ONE} $0 openai:gpt-4o-mini $0.00" in shown
     assert not Suite.objects.exists()
     suite = made(program(project), "s1", use_models=["openai:gpt-4o-mini"])

@@ -1309,7 +1309,7 @@ class ErrorIn(TypedDict):
 class EstimateOut(TypedDict):
     """About what a replay would cost with one model, null: with the recorded ones.
 
-    `steps` counts what would be repeated, `calls` the asks and model calls among it that would be sent. `cost_usd` leaves out the
+    `steps` counts what would be repeated, `kinds` the same by kind (`ask`, `find`, `llm_call`), `calls` the asks and model calls among it that would be sent. `cost_usd` leaves out the
     `unknown_cost_calls`, whose reasons are in `unknown_reasons`. It lies between `least_usd` and `most_usd` if the answers are half to twice as
     long as expected; with `max_tokens`, that is the longest. `guessed_calls` are those whose tokens were not recorded, or that would send
     something else.
@@ -1317,6 +1317,7 @@ class EstimateOut(TypedDict):
 
     model: str | None
     steps: int
+    kinds: dict[str, int]
     calls: int
     input_tokens: int
     output_tokens: int
@@ -5474,6 +5475,7 @@ class VariantEstimateOut(TypedDict):
     name: str
     model: str | None
     steps: int
+    kinds: dict[str, int]
     calls: int
     input_tokens: int
     output_tokens: int

@@ -1,6 +1,6 @@
 """The estimated cost of a replay and of a single call, at current prices. An estimate lists what it leaves out."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -35,7 +35,9 @@ _READ_OF_EACH_SESSION: Final = 100
 _PRIMES: Final = (3, 7, 13, 29, 61, 127, 257, 509, 1_021)
 """Of so many steps one is read. Agents work in rounds of a few steps, which have none of these as a factor."""
 _COUNTED: Final = ("input_tokens", "output_tokens", "cached", "cached_from")
-_SUMMED: Final = tuple(name for name in EstimateOut.model_fields if name not in ("model", "unknown_reasons"))
+_SUMMED: Final = tuple(
+    name for name in EstimateOut.model_fields if name not in ("model", "kinds", "unknown_reasons")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,16 +161,20 @@ def total_of(estimates: Sequence[EstimateOut]) -> EstimateOut:
     """Return the sum of one or more estimates; its model is None unless all have the same."""
     models = {each.model for each in estimates}
     reasons = [reason for each in estimates for reason in each.unknown_reasons.items()]
+    kinds: Counter[str] = sum((Counter(each.kinds) for each in estimates), Counter())
     sums = {name: sum(getattr(each, name) for each in estimates) for name in _SUMMED}
     return EstimateOut.model_construct(
-        model=models.pop() if len(models) == 1 else None, unknown_reasons=by_frequency(reasons), **sums
+        model=models.pop() if len(models) == 1 else None,
+        kinds=dict(kinds),
+        unknown_reasons=by_frequency(reasons),
+        **sums,
     )
 
 
 def without_calls(steps: int) -> EstimateOut:
     """Return the estimate of repeating steps without calling a model."""
     nothing = dict.fromkeys(_SUMMED, 0)
-    return EstimateOut(**nothing | {"model": None, "steps": steps, "unknown_reasons": {}})
+    return EstimateOut(**nothing | {"model": None, "steps": steps, "kinds": {}, "unknown_reasons": {}})
 
 
 def _every(steps: int, most: int) -> int:
@@ -227,6 +233,7 @@ def _estimate(
     return EstimateOut.model_construct(
         model=None if model is None else str(model),
         steps=len(steps) * runs,
+        kinds={kind: number * runs for kind, number in Counter(each.kind for each in steps).items()},
         calls=len(calls) * runs,
         input_tokens=sum(usage.input_tokens or 0 for _, usage in used) * runs,
         output_tokens=sum(usage.output_tokens or 0 for _, usage in used) * runs,

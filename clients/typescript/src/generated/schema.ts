@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: b4ca569d4766ddf37ba9ca162d3a313c177545c672e0014b3cc7b638715906a7
+// SHA-256 of the document: e82662a5699ae301d6e5070e62dbdb94f6a5f38960f710c10e30daedc29ac885
 
 export interface paths {
     "/api/answer-cache": {
@@ -4256,7 +4256,7 @@ export interface components {
         /**
          * @description About what a replay would cost with one model, null: with the recorded ones.
          *
-         *     `steps` counts what would be repeated, `calls` the asks and model calls among it that would be sent. `cost_usd` leaves out the
+         *     `steps` counts what would be repeated, `kinds` the same by kind (`ask`, `find`, `llm_call`), `calls` the asks and model calls among it that would be sent. `cost_usd` leaves out the
          *     `unknown_cost_calls`, whose reasons are in `unknown_reasons`. It lies between `least_usd` and `most_usd` if the answers are half to twice as
          *     long as expected; with `max_tokens`, that is the longest. `guessed_calls` are those whose tokens were not recorded, or that would send
          *     something else.
@@ -4266,6 +4266,9 @@ export interface components {
             cost_usd: number;
             guessed_calls: number;
             input_tokens: number;
+            kinds: {
+                [key: string]: number;
+            };
             least_usd: number;
             model: string | null;
             most_usd: number;
@@ -8057,6 +8060,9 @@ export interface components {
             cost_usd: number;
             guessed_calls: number;
             input_tokens: number;
+            kinds: {
+                [key: string]: number;
+            };
             least_usd: number;
             model: string | null;
             most_usd: number;

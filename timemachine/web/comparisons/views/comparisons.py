@@ -75,6 +75,7 @@ def launch(request: HttpRequest, access: Access) -> HttpResponse:
         estimating=estimating,
         initial={"sessions": chosen},
     )
+    has_none = bool(chosen) and not {str(each.id) for each in offered} & set(chosen)
     if estimating:
         estimated = form.run(lambda: _estimate(access.project, form))
         return estimate_alone(request, form, estimated) or _form(request, form, estimated=estimated)
@@ -87,7 +88,7 @@ def launch(request: HttpRequest, access: Access) -> HttpResponse:
         )
     )
     if made is None:
-        return _form(request, form)
+        return _form(request, form, has_none=has_none)
     enqueue(run_replay, *(each.id for each in queries.replays_of(made)))
     return see_other("comparison", made.id)
 
@@ -258,7 +259,11 @@ def _estimate(project: Project, form: forms.ComparisonForm) -> Estimate:
 
 
 def _form(
-    request: HttpRequest, form: forms.ComparisonForm, *, estimated: Estimate | None = None
+    request: HttpRequest,
+    form: forms.ComparisonForm,
+    *,
+    estimated: Estimate | None = None,
+    has_none: bool = False,
 ) -> HttpResponse:
     return page(
         request,
@@ -266,6 +271,7 @@ def _form(
         status=form.http_status,
         form=form,
         estimated=estimated,
+        has_none=has_none,
         shown_arms=forms.SHOWN_ARMS,
     )
 

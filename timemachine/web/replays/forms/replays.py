@@ -126,6 +126,11 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
         self.fields["through_sequence"].widget.attrs |= {"placeholder": str(session.last_sequence)}
         self.offer_embedding_models(session)
 
+    @property
+    def live_fields(self) -> list[forms.BoundField]:
+        """Return the fields whose errors follow them with the estimate: the range of steps."""
+        return [self["from_sequence"], self["through_sequence"]]
+
     def options(self) -> ReplayOptions:
         data = self.cleaned_data
         return ReplayOptions(

@@ -41,6 +41,7 @@ from timemachine.replay.runs.queries import (
 )
 from timemachine.replay.runs.tallies import newest_with_counts, recorded_reasons, tally, unknown_reasons
 from timemachine.replay.runs.trials import checked, step_to_try, try_step
+from timemachine.replay.runs.verifiable import has_nothing_to_verify
 from timemachine.replay.suites.queries import run_of_replay
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, form_view, get_view, post_view
@@ -58,6 +59,7 @@ from timemachine.web.replays.forms.replays import (
 from timemachine.web.replays.presenters.side_by_side import side_by_side
 from timemachine.web.replays.views.continuations import form_to_go_on
 
+NOTHING_TO_VERIFY = "Nothing here can be verified: no passage of these steps was recorded with its hash."
 SHOWN_STEPS = 200
 SHOWN_REPLAYS = 20
 
@@ -179,8 +181,11 @@ def retry(_request: HttpRequest, access: Access, id: str) -> HttpResponse:
 
 
 def _estimate(session: Session, form: ReplayForm) -> Estimate:
-    found, every = quick_estimate(session, form.options())
-    return Estimate(found=[found], every=every)
+    options = form.options()
+    found, every = quick_estimate(session, options)
+    only_verifies = options.audit and options.use_model is None and not form.lacks_model
+    in_vain = NOTHING_TO_VERIFY if only_verifies and has_nothing_to_verify(session, options) else ""
+    return Estimate(found=[found], every=every, in_vain=in_vain)
 
 
 def _form(
