@@ -35,7 +35,7 @@ def test_a_comparison_is_waited_for_and_shown_as_text(tm: Here, session: Session
     made = Comparison.objects.get()
     assert made.reason == "Welches?"
     assert "2 local:extractive-3" in done.out
-    assert "1 identical, numbers differ in 1, adds in 1" in done.out
+    assert "1 identical, numbers differ in 1, adds something in 1" in done.out
     assert "A: recording, B: 1 local:extractive-1" in done.out
     assert "too few: mean 1.00 against 0.33" in done.out
     assert "noise floor" in done.out

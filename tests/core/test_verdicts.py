@@ -34,4 +34,5 @@ def test_the_frequency_of_a_verdict_reads_naturally() -> None:
     assert times(9, "same_action") == "9 the same action"
     assert times(1, "names_differ") == "names differ in 1"
     assert times(2, "other_tool") == "calls differ in 2"
+    assert times(3, "adds") == "adds something in 3"
     assert times(1_200, "polarity_differs") == "polarity differs in 1,200"

@@ -296,7 +296,7 @@ def test_the_replays_of_a_session_are_listed_with_reason_answers_cost_and_status
     assert "Doch nicht" in first
     assert 'status cancelled"' in first
     assert str(AUDIT.reason) in second
-    assert re.search(r'data-label="Result">1 identical, adds in 1, numbers differ in 1<', second)
+    assert re.search(r'data-label="Result">1 identical, adds something in 1, numbers differ in 1<', second)
     assert re.search(r'data-label="Cost" class="number">[^/]*\$0', second)
 
 

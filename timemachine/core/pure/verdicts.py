@@ -50,7 +50,11 @@ _DOES: Final = {"adds", "omits", "contradicts", "other_arguments", "answers_inst
 """Verdicts that say what an answer does or has, which no number can stand before."""
 CALLS_IN_TEXT: Final = "this agent writes its tool calls as text, so the texts are compared"
 """What the verdicts on the model calls of such an agent are about."""
-_SAME_ACTION: Final = "same_action"
+_WHEN_COUNTED: Final = {
+    "same_action": "the same action",
+    "adds": "adds something",
+    "omits": "omits something",
+}
 
 
 def verdict_in_words(verdict: str, evidence: Mapping[str, Any] | None = None) -> str:
@@ -66,7 +70,7 @@ def verdict_in_words(verdict: str, evidence: Mapping[str, Any] | None = None) ->
 
 def times(number: int, verdict: str) -> str:
     """Format how often a verdict occurred: `2 reworded`, `9 the same action`, `numbers differ in 2`, `other arguments in 1`."""
-    words = "the same action" if verdict == _SAME_ACTION else verdict_in_words(verdict)
+    words = _WHEN_COUNTED.get(verdict) or verdict_in_words(verdict)
     follows = verdict in _DOES or words.endswith((" differ", " differs"))
     return f"{words} in {number:,}" if follows else f"{number:,} {words}"
 
