@@ -30,7 +30,7 @@ class OpenRequests:
         os.register_at_fork(after_in_child=self.take_place)
 
     def take_place(self) -> None:
-        """Count for this process from now on, in the place of one that has ended if there were more processes."""
+        """Start counting for this process, with the number of one that has ended if there were more processes."""
         with self._places:
             self._own = self._places.value % len(self._numbers)
             self._places.value += 1
