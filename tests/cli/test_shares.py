@@ -50,7 +50,7 @@ def session(tm: Here, key: str = "s1") -> Session:
 def test_a_link_withholds_what_its_profile_names(tm: Here) -> None:
     session(tm)
     ran = tm.run("share", "create", "s1", "--redaction", "built-in")
-    assert "withholds   Secrets and personal data, version 3" in ran.out.splitlines(), ran
+    assert "withholds   Secrets and personal data, version 4" in ran.out.splitlines(), ran
 
 
 def test_a_link_without_a_profile_reports_what_the_built_in_one_finds(

@@ -131,4 +131,5 @@ _FOUND: Final = {
     "ssn": "US social security numbers",
     "password": "passwords and keys found by their context",
     "machine": "user and host names",
+    "image": "images",
 }

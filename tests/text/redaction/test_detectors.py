@@ -1,5 +1,8 @@
 """What the detectors find and what they leave unchanged."""
 
+from base64 import b64encode
+from textwrap import wrap
+
 import pytest
 
 from timemachine.text.redaction.pure.people import is_region
@@ -277,3 +280,32 @@ def test_matches_with_unicode_variants_are_found_completely(text: str, name: str
         withheld("zwei\u00adteilig, für\u200bwahr – 3 ‑ 4", *detect)
         == "zwei\u00adteilig, für\u200bwahr – 3 ‑ 4"
     )
+
+
+PICTURE = b64encode(b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" + bytes(range(256))).decode()
+IMAGE = "[withheld: image (base64)]"
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        (PICTURE, IMAGE),
+        (f"The page: {PICTURE} (cut)", f"The page: {IMAGE} (cut)"),
+        (f'"{PICTURE}"', f'"{IMAGE}"'),
+        (f"data:image/png;base64,{PICTURE[:60]}", f"data:image/png;base64,{IMAGE}"),
+        ("\n".join(wrap(PICTURE, 76)[:4]) + "\n$ ls\n", f"{IMAGE}\n$ ls\n"),
+        (PICTURE.replace("/", "\\/"), IMAGE),
+        (b64encode(b"\x00\x00\x00\x1cftypavif" + bytes(200)).decode(), IMAGE),
+        (b64encode(b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(200)).decode(), IMAGE),
+    ],
+)
+def test_an_image_is_withheld_because_nobody_can_search_it(text: str, reads: str) -> None:
+    assert withheld(text, "image") == reads
+
+
+@pytest.mark.parametrize(
+    "text",
+    [PICTURE[:100], f"a{PICTURE}", "data:text/plain;base64,aGVsbG8=", "/9j/ is how they begin. " * 20],
+)
+def test_other_text_is_not_an_image(text: str) -> None:
+    assert withheld(text, "image") == text

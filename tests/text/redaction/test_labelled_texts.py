@@ -41,7 +41,9 @@ def test_the_built_in_profile_keeps_finding_what_was_missing_in_texts_whose_auth
 ):
     found = figures(RULES, "unseen_")
     assert (found.secrets, found.missed) == (171, [])
-    assert (found.plain, len(found.alarms)) == (97, 1), found.alarms
+    images = [text for text in found.alarms if "data:image/" in text]
+    assert len(images) == 2, "Images are withheld on purpose."
+    assert (found.plain, len(found.alarms) - len(images)) == (97, 1), found.alarms
 
 
 @pytest.mark.parametrize(

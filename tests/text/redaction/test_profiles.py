@@ -40,11 +40,12 @@ def test_every_project_has_a_profile_by_default(project: Project) -> None:
         "iban",
         "ssn",
         "password",
+        "image",
     ]
 
 
 def test_a_link_created_with_an_earlier_version_keeps_its_rules(project: Project) -> None:
-    assert BUILT_IN.version == 3
+    assert BUILT_IN.version == 4
     session = start_session(project, name="DE89 3704 0044 0532 0130 00", by="test")
     append(session.id, [ActionDraft(kind="event")])
     first = replace(BUILT_IN, version=1, rules=Rules(detect=("secret", "email", "phone", "card")))

@@ -12,6 +12,7 @@ NAMES: Final = {
     "ssn": "social security number (US)",
     "password": "password (or key)",
     "machine": "user or host (machine)",
+    "image": "image (base64)",
 }
 """The name in the marks of each detector. A new detector's name must be one that no pattern could have, as profiles
 keep theirs.

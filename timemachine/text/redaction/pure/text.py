@@ -13,6 +13,7 @@ from typing import Final
 
 from timemachine.text.redaction.pure.engine import custom, readable, spans
 from timemachine.text.redaction.pure.identities import ibans_in, social_security_numbers_in
+from timemachine.text.redaction.pure.images import images_in
 from timemachine.text.redaction.pure.json_strings import strings_in
 from timemachine.text.redaction.pure.machines import machines_in
 from timemachine.text.redaction.pure.marks import NAMES, mark, spans_between_marks
@@ -135,6 +136,7 @@ _DETECT: Final[dict[str, Callable[[str, Rules], Iterable[tuple[int, int, str]]]]
     "ssn": lambda text, _: ((*span, "") for span in _spans_folded(social_security_numbers_in, text)),
     "password": lambda text, _: passwords_in(text),
     "machine": lambda text, _: machines_in(text),
+    "image": lambda text, _: ((*span, "") for span in images_in(text)),
 }
 
 

@@ -23,6 +23,7 @@ DETECTED: Final = [
     ("ssn", "US social security numbers"),
     ("password", "Passwords and keys recognised by context: commands, configuration, fragments of keys"),
     ("machine", "Home paths, user names and host names"),
+    ("image", "Images, because their text cannot be searched"),
 ]
 ABOUT_BUILT_IN: Final = f"“{BUILT_IN.name}” matches {FINDS}. It does not match {LEAVES}; use a profile with custom patterns and fields for those."
 """The description of the built-in profile where a profile is chosen."""
