@@ -11,8 +11,17 @@ from pytest_django.fixtures import Settings
 from tests.waiting import wait_until
 from timemachine.core import leases
 from timemachine.core.accounts.models import Project
-from timemachine.core.leases import LeaseKeeper, LeaseLost, claim, holding, keep_alive, mark_enqueued
+from timemachine.core.leases import (
+    LeaseKeeper,
+    LeaseLost,
+    claim,
+    holding,
+    keep_alive,
+    mark_enqueued,
+    since_the_first_claim,
+)
 from timemachine.core.pure.clock import now
+from timemachine.governance.deletion.retention.models import BulkDeletion
 from timemachine.memory.search.models import Indexing
 
 
@@ -153,3 +162,15 @@ def test_a_brief_database_outage_does_not_end_the_thread(
         wait_until(lambda: lease_end() > now())
     assert "leases could not be extended; retrying" in caplog.text
     connection.close()
+
+
+def test_work_began_when_it_was_claimed_for_the_first_time(project: Project) -> None:
+    for begun in (None, now() - timedelta(hours=1)):
+        deletion = BulkDeletion.objects.create(project=project, wanted={}, began_at=begun)
+        moment = now()
+        assert (
+            claim(BulkDeletion.objects.filter(id=deletion.id), began_at=since_the_first_claim()) is not None
+        )
+        deletion.refresh_from_db()
+        assert deletion.began_at is not None
+        assert deletion.began_at == begun if begun else deletion.began_at >= moment

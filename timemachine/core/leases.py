@@ -21,7 +21,8 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import Error, connection, connections, models, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
@@ -136,6 +137,11 @@ def claim_facts() -> dict[str, Any]:
     """Return the values that `FREE` and `TAKE` name, with a new token."""
     moment = now()
     return {"now": moment, "token": uuid4(), "until": moment + timedelta(seconds=settings.LEASE_SECONDS)}
+
+
+def since_the_first_claim() -> Coalesce:
+    """Return the value of a column `began_at`: when a row was claimed for the first time. Until then it only waited."""
+    return Coalesce(F("began_at"), Value(now()))
 
 
 def claim[Row: Leased](rows: QuerySet[Row], **changes: Any) -> Lease[Row] | None:

@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, QuerySet
 
-from timemachine.core.leases import Lease, LeaseLost, claim, keep_alive, mark_enqueued
+from timemachine.core.leases import Lease, LeaseLost, claim, keep_alive, mark_enqueued, since_the_first_claim
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import ModelFailed, TimeMachineError
 from timemachine.core.pure.postgres_text import searchable
@@ -194,7 +194,7 @@ def _text(frame: Frame) -> str:
 def _claim(collection_id: UUID) -> _WorkLease | None:
     """Claim the next work; filling the collection's own model comes first."""
     work = overdue().filter(collection_id=collection_id).order_by("replaces", "id")
-    lease = claim(work)
+    lease = claim(work, began_at=since_the_first_claim())
     if lease is None:
         return None
     return _WorkLease(model=EmbeddingWork, pk=lease.pk, token=lease.token, collection_id=collection_id)

@@ -281,6 +281,7 @@ class EmbeddingWork(Leased, Enqueued):
     replaces = models.BooleanField(default=False)
     requested_by = models.CharField(max_length=254, blank=True)
     requested_at = models.DateTimeField(db_default=Now())
+    began_at = models.DateTimeField(null=True)
     failures = models.IntegerField(default=0)
     error_code = models.CharField(max_length=100, null=True)
     error_message = models.TextField(null=True)

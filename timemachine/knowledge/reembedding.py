@@ -33,6 +33,7 @@ class ReplacementModel:
     refused: RefusedFrames | None
     requested_by: str
     requested_at: datetime
+    began_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +137,7 @@ def _replacement(collection: Collection, work: EmbeddingWork) -> ReplacementMode
         refused=_refused(collection, work.model),
         requested_by=work.requested_by,
         requested_at=work.requested_at,
+        began_at=work.began_at,
     )
 
 

@@ -34,8 +34,10 @@ def lost(found: FileImport) -> None:
 def test_a_worker_imports_a_file_and_deletes_it(project: Project) -> None:
     found = hand_in(project, FILE, by="Ada", filename="rollout.jsonl")
     assert (found.status, found.format, found.total, Session.objects.count()) == ("waiting", "codex", None, 0)
+    assert found.began_at is None
     work(found.id)
     found.refresh_from_db()
+    assert found.began_at is not None
     assert (found.status, found.done, found.total, bytes(found.data)) == ("done", 11, 11, b"")
     assert (found.size, found.error_code, found.lease_until) == (len(FILE), None, None)
     assert found.report is not None

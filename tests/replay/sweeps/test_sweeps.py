@@ -250,3 +250,21 @@ def test_only_operators_cancel_a_sweep_on_its_page(project: Project, session: Se
     assert browser_of(project, "operator").post(f"/sweeps/{sweep.id}/cancel/").status_code == 302
     sweep.refresh_from_db()
     assert sweep.status == "cancelled"
+
+
+def test_the_rate_of_a_sweep_leaves_out_the_time_in_the_queue(project: Project, session: Session) -> None:
+    sweep = launch(
+        session, Grid(modes=["hybrid", "lexical"], top_k=[1, 2], adaptive=[False], as_of="now"), by="test"
+    )
+    Sweep.objects.filter(id=sweep.id).update(created_at=now() - timedelta(days=1))
+    browser = browser_of(project)
+    assert 'class="quiet pace"' not in browser.get(f"/sweeps/{sweep.id}/").text
+    lease = claim(sweep.id)
+    assert lease is not None
+    write(lease, status="failed", error_message="of a test")
+    Sweep.objects.filter(id=sweep.id).update(began_at=now() - timedelta(seconds=10))
+    assert claim(sweep.id) is not None  # a later setting changes nothing
+    assert re.search(
+        r'class="quiet pace">6\.0 per minute|class="quiet pace">5\.\d per minute',
+        browser.get(f"/sweeps/{sweep.id}/").text,
+    )

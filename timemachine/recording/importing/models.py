@@ -22,6 +22,7 @@ class FileWork(Leased, Enqueued):
     name = FaithfulTextField()
     put_by = models.CharField(max_length=254)
     created_at = models.DateTimeField(db_default=Now())
+    began_at = models.DateTimeField(null=True)
     status = models.CharField(max_length=10, default=WAITING)
     total = models.BigIntegerField(null=True)
     done = models.BigIntegerField(default=0)

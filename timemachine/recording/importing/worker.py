@@ -116,7 +116,9 @@ def overdue() -> QuerySet[FileImport]:
 def _claim(import_id: UUID) -> Lease[FileImport] | None:
     """Lease the import; None if it has finished or another worker has it. Fail it if its workers stopped three times."""
     counted = {"attempts": F("attempts") + 1, "revision": F("revision") + 1}
-    lease = claim(overdue().filter(id=import_id), **counted, status=RUNNING, total=None, done=0)
+    lease = claim(
+        overdue().filter(id=import_id), **counted, status=RUNNING, total=None, done=0, began_at=now()
+    )
     if lease is None:
         return None
     found = lease.locked()

@@ -11,7 +11,15 @@ from uuid import UUID
 from django.db import DatabaseError, transaction
 from django.db.models import F, Q
 
-from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost, claim, is_free, keep_alive
+from timemachine.core.leases import (
+    MOST_ATTEMPTS,
+    Lease,
+    LeaseLost,
+    claim,
+    is_free,
+    keep_alive,
+    since_the_first_claim,
+)
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, TimeMachineError
 from timemachine.knowledge.commands import NewFrame
@@ -69,7 +77,13 @@ def _claim(intake_id: UUID) -> Lease[Intake] | None:
     if intake.attempts >= MOST_ATTEMPTS:
         _give_up(intake)
         return None
-    return claim(free, status=RUNNING, attempts=F("attempts") + 1, revision=F("revision") + 1)
+    return claim(
+        free,
+        status=RUNNING,
+        began_at=since_the_first_claim(),
+        attempts=F("attempts") + 1,
+        revision=F("revision") + 1,
+    )
 
 
 def _give_up(intake: Intake) -> None:

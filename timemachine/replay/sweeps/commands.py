@@ -88,7 +88,9 @@ def claim(sweep_id: UUID) -> Lease[SweepRow] | None:
     leases.clear(given_up, status="failed", error_message=lost, finished_at=now())
     lease = leases.claim(rows.order_by("number"), status="running", attempts_made=F("attempts_made") + 1)
     if lease is not None:
-        Sweep.objects.filter(id=sweep_id).update(status="running", revision=F("revision") + 1)
+        Sweep.objects.filter(id=sweep_id).update(
+            status="running", began_at=leases.since_the_first_claim(), revision=F("revision") + 1
+        )
     return lease
 
 

@@ -30,6 +30,7 @@ class Sweep(Enqueued):
     tokenizer = models.CharField(max_length=200)
     requested_by = models.CharField(max_length=254)
     created_at = models.DateTimeField(db_default=Now())
+    began_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)
     revision = models.BigIntegerField(default=0)

@@ -12,7 +12,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.leases import Lease, holding
+from timemachine.core.leases import Lease, holding, since_the_first_claim
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, NotFound
 from timemachine.evidence.sealing.session_deletion import MOST_TRIES, PAUSE, erase_session
@@ -93,7 +93,7 @@ def cancel(deletion: models.BulkDeletion) -> models.BulkDeletion:
 
 def work(deletion_id: UUID) -> None:
     """Delete one session after another until none waits. Safe to repeat, to run twice, and to kill."""
-    with holding(overdue().filter(id=deletion_id)) as lease:
+    with holding(overdue().filter(id=deletion_id), began_at=since_the_first_claim()) as lease:
         if lease is not None:
             _delete_all(lease)
 

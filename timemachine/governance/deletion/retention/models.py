@@ -64,6 +64,7 @@ class BulkDeletion(Leased, Enqueued):
     requested_at = models.DateTimeField(db_default=Now())
     confirmed_by = models.CharField(max_length=254, null=True)
     confirmed_at = models.DateTimeField(null=True)
+    began_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
