@@ -45,13 +45,15 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// --- a click outside a menu and Escape close it
+// --- a click outside a menu or a session's About and Escape close it
+
+const FLOATING = "details:is(.menu, .about:has(> .facts))";
 
 document.addEventListener("click", (event) => {
-  for (const menu of all("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  for (const menu of all(`${FLOATING}[open]`)) if (!menu.contains(event.target)) menu.open = false;
 });
 document.addEventListener("keydown", (event) => {
-  const menu = event.key === "Escape" && event.target.closest("details.menu[open]");
+  const menu = event.key === "Escape" && event.target.closest(`${FLOATING}[open]`);
   if (!menu) return;
   menu.open = false;
   one("summary", menu).focus();

@@ -78,8 +78,11 @@ def test_the_pointer_reads_the_time_axis_and_a_drag_shows_a_range_of_it(ada: Pag
 
 def test_another_axis_or_view_keeps_the_step_that_was_reached_since(ada: Page, session: str) -> None:
     ada.goto(f"{session}?step=2")
+    ada.locator(".about > summary").click()
+    expect(ada.locator(".about > .facts")).to_be_visible()
     ada.keyboard.press("j")
     expect_selected(ada, 3)
+    expect(ada.locator(".about > .facts")).to_be_hidden()
     ada.get_by_role("link", name="Time", exact=True).click()
     expect(ada.locator("#minimap .picture[data-axis=time]")).to_be_visible()
     expect_selected(ada, 3)

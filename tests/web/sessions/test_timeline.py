@@ -224,3 +224,14 @@ def test_a_replay_is_offered_only_to_users_who_may_launch_one(project: Project) 
     for address in (f"/sessions/{session.id}/", f"/replays/{replay.id}/"):
         assert form in operator.get(address).text
         assert form not in viewer.get(address).text
+
+
+def test_the_message_of_an_error_is_shown_once(operator: Client, project: Project) -> None:
+    session = start_session(project, name="Refusals", by="test", key="refusals")
+    message = "The user rejected this edit"
+    append(session.id, [ActionDraft(kind="tool_result", tool="edit", output=message, error_message=message)])
+    page = get(operator, "/sessions/refusals/")
+    step = page[page.index('id="step"') :]
+    assert step.count(message) == 1
+    assert "Result 27 bytes · Raw result · Download result The text of the error above." in words(page)
+    assert get(operator, "/sessions/refusals/?raw=1").count(f">{message}</pre>") == 2
