@@ -37,6 +37,16 @@ def test_without_matching_words_the_beginning_is_shown_and_an_empty_text_gives_n
     assert passage([Source(part="error", text="")], {"gateway"}) is None
 
 
+def test_without_matching_words_base64_is_left_out() -> None:
+    secret = "gAAAAABo1bBE5tcT-fm2_vHao14mR6" * 20
+    found = passage([Source(part="output", text=f"Checking **usage** {secret}== done")], set())
+    assert found is not None
+    assert (found.text, found.begins, found.ends) == ("Checking **usage** … done", True, True)
+    assert passage([Source(part="output", text=secret)], {"gateway"}) is None
+    path = "/a/very/long/path" * 10
+    assert passage([Source(part="output", text=path)], set()) is not None
+
+
 def test_a_word_without_a_space_before_it_is_still_shown() -> None:
     found = passage([Source(part="output", text="x" * 500 + ".gateway")], {"gateway"})
     assert found is not None

@@ -203,3 +203,26 @@ def test_one_box_searches_and_goes_to_places_by_keyboard(
     page.keyboard.type("other")
     assert page.input_value("#q") == "other"
     context.close()
+
+
+def test_filters_written_into_the_field_become_those_of_the_form(viewer: Client, project: Project) -> None:
+    failed = message_step("The gateway timed out.", error_message="504")
+    session_of(project, message_step("The gateway is up."), failed)
+    index(project)
+    answer = viewer.get("/search/?q=gateway+status:error&mode=text&after=x", follow=True)
+    assert answer.redirect_chain == [("/search/?q=gateway&mode=text&status=error", 302)]
+    assert "1 step in 1 session." in answer.text
+    assert '<option value="error"\n                      selected>' in answer.text
+    assert "Enter a word to search for" in viewer.get("/search/?q=status:error", follow=True).text
+    wrong = viewer.get("/search/?q=gateway+status:eror", follow=True).text
+    assert "“status” cannot be &#x27;eror&#x27;" in wrong
+
+
+def test_similar_steps_are_not_called_matches(viewer: Client, project: Project) -> None:
+    session_of(project, message_step("The gateway timed out."))
+    index(project)
+    assert "No step has these words. 1 similar step in 1 session:" in words(
+        viewer, "/search/?q=gateway+exploded"
+    )
+    assert "No step has" not in words(viewer, "/search/?q=gateway")
+    assert "No step has" not in words(viewer, "/search/?q=gateway+exploded&mode=semantic")

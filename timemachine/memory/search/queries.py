@@ -71,6 +71,12 @@ class SearchResult:
     too_common: bool
     no_embeddings: str | None
 
+    @property
+    def only_similar(self) -> bool:
+        """Return whether words were searched for, but every step was found by its meaning."""
+        searched = self.options.mode != "semantic" and not self.too_common
+        return searched and all(group.number is None for group in self.groups)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Matches:

@@ -11,6 +11,12 @@ SIZE: Final = 240
 LOOKED_AT: Final = 200
 """Maximum number of places in a text that are compared."""
 _BEFORE: Final = 60
+_READ: Final = 4_000
+"""How many characters of a text are searched for a readable beginning."""
+_OPAQUE: Final = re.compile(
+    r"(?=[^\sA-Z]*[A-Z])(?=[^\sa-z]*[a-z])(?=[^\s0-9]*[0-9])[A-Za-z0-9+/_-]{100,}={0,2}"
+)
+"""Base64, as of images and encrypted reasoning."""
 _SHORT_STEM: Final = 4
 _WORD: Final = re.compile(r"[^\W_]+")
 _SPACE: Final = re.compile(r"\s")
@@ -37,7 +43,7 @@ class Passage:
 
 
 def passage(sources: Sequence[Source], stems: Collection[str]) -> Passage | None:
-    """Return the passage with the most search terms, or the beginning of the first text if there are none."""
+    """Return the passage with the most search terms; if there are none, the beginning of the first readable text, without base64."""
     non_empty = [source for source in sources if source.text.strip()]
     if not non_empty:
         return None
@@ -50,7 +56,16 @@ def passage(sources: Sequence[Source], stems: Collection[str]) -> Passage | None
             )
             if (number := len({each.lower() for each in near})) > most:
                 best, at, most = source, place.start(), number
-    return _around(best, at)
+    return _around(best, at) if most else next(filter(None, map(_beginning, non_empty)), None)
+
+
+def _beginning(source: Source) -> Passage | None:
+    """Return the beginning of a text with an ellipsis in place of base64; None if nothing else is in it."""
+    readable = _OPAQUE.sub("…", source.text[:_READ])
+    if not _WORD.search(readable):
+        return None
+    whole = len(source.text) <= _READ and len(readable) <= SIZE
+    return Passage(part=source.part, text=readable[:SIZE], begins=True, ends=whole)
 
 
 def words_in(text: str) -> list[str]:

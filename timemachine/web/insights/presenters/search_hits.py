@@ -44,6 +44,8 @@ def search_finding(found: SearchResult, after: str | None) -> str:
     steps = sum(len(group.hits) + group.more for group in found.groups)
     sessions = counted(len(found.groups), "session")
     where = f"the next {sessions}" if after else f"the best {sessions}" if found.next else sessions
+    if steps and found.only_similar:
+        return f"No step has these words. {counted(steps, 'similar step')} in {where}:"
     return f"{counted(steps, 'step')} in {where}." if steps else f"No step, but {where} by name, key or tag."
 
 

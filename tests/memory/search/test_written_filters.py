@@ -1,0 +1,22 @@
+"""Filters written into the search field."""
+
+import pytest
+
+from timemachine.memory.search.pure.written_filters import taken_out
+
+
+@pytest.mark.parametrize(
+    ("written", "words", "filters"),
+    [
+        ("timeout status:error", "timeout", {"status": "error"}),
+        ('TOOL:"read file" timeout or refused', "timeout or refused", {"tool": "read file"}),
+        ("tool:Bash tool:Read", "", {"tool": "Read"}),
+        ('"status:error" -tool:Bash http://tool:80', '"status:error" -tool:Bash http://tool:80', {}),
+        ('tool: tool:"" state:Texas', 'tool: tool:"" state:Texas', {}),
+        ('said "a tool:Bash b"', 'said "a tool:Bash b"', {}),
+    ],
+)
+def test_filters_are_taken_out_and_quoted_or_excluded_ones_are_words(
+    written: str, words: str, filters: dict[str, str]
+) -> None:
+    assert taken_out(written, ["status", "tool"]) == (words, filters)
