@@ -151,3 +151,24 @@ def test_a_call_whose_calls_of_tools_are_no_steps_shows_them(viewer: Client, age
     assert turns[5].count("tool_use") == 3
     assert "I read" in turns[6], "Half a sentence is not the answer."
     assert "The answer of" not in turns[6]
+
+
+def test_a_question_is_shown_once(viewer: Client, project: Project) -> None:
+    session = start_session(project, name="Herons", key="herons", by="test")
+    question = "Which heron was ringed in May?"
+    append(
+        session.id,
+        [
+            ActionDraft(kind="message", role="user", output=question),
+            ActionDraft(kind="ask", id="ask", input=question, output="Number 12."),
+            ActionDraft(kind="find", parent="ask", input=question),
+            ActionDraft(kind="ask", input="And in June?", output="None."),
+            ActionDraft(kind="find", input="herons June"),
+        ],
+    )
+    shown = page(viewer, "herons")
+    assert shown.count(question) == 1
+    assert re.search(r'The question of <a href="[^"]*\?step=2">step 2</a>', shown)
+    assert [text in shown for text in ("→ Number 12.", "And in June?", "→ None.", "herons June")] == [
+        True
+    ] * 4

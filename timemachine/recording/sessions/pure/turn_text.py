@@ -24,6 +24,8 @@ _CHAT_ROLES: Final = {
 _OF_THE_AGENT: Final = {"tool_call", "put", "find", "memory_op"}
 """Kinds of steps that are the agent's own actions. Any other step that is not a message is input to the agent."""
 _KINDS: Final = {"llm_call": "model", "tool_call": "tool", "tool_result": "result of", "memory_op": "memory"}
+ANSWER: Final = "→ "
+"""Precedes an answer in a text that has its question, too."""
 _TEXT_FIELDS: Final = ("content", "text")
 
 
@@ -141,7 +143,7 @@ def content_with(call: Turn, answer: str) -> str:
 
 
 def _answered(question: str, answer: str) -> str:
-    return f"{question}\n→ {answer}" if question and answer else question or answer
+    return f"{question}\n{ANSWER}{answer}" if question and answer else question or answer
 
 
 def _failed(turn: Turn) -> str:

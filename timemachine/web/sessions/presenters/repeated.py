@@ -1,13 +1,14 @@
 """Find what a list or a transcript would show twice: recordings of agents have the answer of a model call, and once
-more, as steps of their own, the message and the calls of tools in it.
+more, as steps of their own, the message and the calls of tools in it; an ask and its find have the same question.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, Protocol
 
 from timemachine.core.pure.verdicts import each_once
 from timemachine.llm.pure.requests.recorded_answers import read_answer
-from timemachine.recording.sessions.pure.turn_text import Turn, content_of, message_text
+from timemachine.recording.sessions.pure.turn_text import ANSWER, Turn, content_of, message_text
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 
 _CUT: Final = "…"
@@ -62,6 +63,24 @@ def answers_in(turns: Sequence[Turn], longest: int) -> dict[int, int]:
         for turn in inside
         if turn.kind == "message" and _is_part(turn, call)
     }
+
+
+def questions_in(turns: Sequence[Turn]) -> dict[int, int]:
+    """Return, for each find with the question of the ask right before it, the step of that ask."""
+    return {
+        find.sequence: ask.sequence
+        for ask, find in pairwise(turns)
+        if (ask.kind, find.kind) == ("ask", "find") and ask.input is not None and ask.input == find.input
+    }
+
+
+def without_question(turn: Turn, before: Turn | None) -> str:
+    """Return the text of a turn, of an ask without its question if that is all the text of the turn before it."""
+    text = content_of(turn)
+    if turn.kind != "ask" or before is None:
+        return text
+    answer = text.removeprefix(f"{content_of(before)}\n")
+    return answer if answer.startswith(ANSWER) else text
 
 
 def tools_in(turns: Sequence[Turn]) -> dict[int, tuple[str, str]]:

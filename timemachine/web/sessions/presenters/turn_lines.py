@@ -1,14 +1,14 @@
 """The turns of a transcript as a page shows them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from timemachine.memory.transcripts.transcript import SelectedTurn
 from timemachine.recording.sessions.pure.turn_text import Turn, content_of, content_with, who_of
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.web.payloads.pure.shapes import Reading, reading
-from timemachine.web.sessions.presenters.repeated import answers_in, tools_in
+from timemachine.web.sessions.presenters.repeated import answers_in, questions_in, tools_in, without_question
 from timemachine.web.sessions.presenters.steps import PROSE
 
 
@@ -16,7 +16,8 @@ from timemachine.web.sessions.presenters.steps import PROSE
 class TurnLine:
     """A turn on a page, and how many were left out before it. A deleted one shows its tombstone instead of text.
 
-    `answer_of` is the model call that shows the same text; `tools` are those that it called, where the calls follow.
+    `answer_of` is the model call that shows the same text, `question_of` the ask. `tools` are those that a model called, where the calls
+    follow.
     """
 
     turn: Turn
@@ -26,6 +27,7 @@ class TurnLine:
     left_out: int
     is_result: bool = False
     answer_of: int | None = None
+    question_of: int | None = None
     tools: str = ""
 
     @property
@@ -45,12 +47,16 @@ def turn_line(
 def turn_lines(selected: Sequence[SelectedTurn], longest: int) -> list[TurnLine]:
     """Return turns that follow each other, each with at most `longest` characters of its text, and each text once."""
     turns = [each.turn for each in selected]
-    answers, tools = answers_in(turns, longest), tools_in(turns)
+    answers, questions, tools = answers_in(turns, longest), questions_in(turns), tools_in(turns)
     lines = []
-    for turn, left_out in zip(turns, (each.left_out for each in selected), strict=True):
+    for each, before in zip(selected, (None, *turns), strict=False):
+        turn = each.turn
         said, called = tools.get(turn.sequence, ("", ""))
-        text = content_with(turn, said) if called else content_of(turn)
-        lines.append(_line(turn, left_out, text, longest, answer_of=answers.get(turn.sequence), tools=called))
+        text = content_with(turn, said) if called else without_question(turn, before)
+        line = _line(turn, each.left_out, text, longest, tools=called)
+        lines.append(
+            replace(line, answer_of=answers.get(turn.sequence), question_of=questions.get(turn.sequence))
+        )
     return lines
 
 
