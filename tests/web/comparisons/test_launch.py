@@ -77,6 +77,7 @@ def test_the_form_launches_a_comparison_and_its_page_follows_the_progress(
     worked_off(made)
     news = browser.get(f"{address}?rev={rev[1]}", headers=htmx)
     assert (news.status_code, b"<html" in news.content) == (200, False)
+    assert re.search(r'id="judging" hx-swap-oob="true">\s*<section', news.text)
     done = page(browser, address)
     shown = without_markup(done)
     assert "Prüfung ☃" in shown

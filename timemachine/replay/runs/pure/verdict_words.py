@@ -8,8 +8,8 @@ from timemachine.core.pure.numbers import spaced
 _INSTEAD: Final[Mapping[str, str]] = {
     "adds": "adds something",
     "omits": "leaves something out",
-    "numbers_differ": "gives other numbers",
-    "names_differ": "gives other names",
+    "numbers_differ": "differs in numbers",
+    "names_differ": "differs in names",
     "polarity_differs": "says the opposite",
     "changed": "answers differently",
     "contradicts": "contradicts the recorded answer",
