@@ -36,6 +36,8 @@ is.
 """
 ENQUEUE_AGAIN_AFTER: Final = timedelta(seconds=15)
 """How long a message may wait in the queue before the sweep sends another one."""
+PROGRESS_INTERVAL: Final = 1.0
+"""Seconds between two writes of the progress."""
 FREE: Final = "(lease_until IS NULL OR lease_until < %(now)s)"
 TAKE: Final = "lease_token = %(token)s, lease_until = %(until)s"
 """`FREE` and `TAKE` are what `claim` does, for a statement that claims many rows together with other writes; `claim_facts` has their values."""
@@ -62,6 +64,27 @@ class Enqueued(models.Model):
 
     class Meta:
         abstract = True
+
+
+class Measured(models.Model):
+    """A row of work that shows how far it is: `done` of `total` parts; `total` is None until it is known."""
+
+    total = models.BigIntegerField(null=True)
+    done = models.BigIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """How far the work on a `Measured` row is. The worker counts here, and the thread that extends its lease writes it."""
+
+    done: int = 0
+    total: int | None = None
+
+    def columns(self) -> dict[str, object]:
+        return {"done": self.done, "total": self.total}
 
 
 class ProjectWork(Leased, Enqueued):
@@ -160,23 +183,28 @@ def claim[Row: Leased](rows: QuerySet[Row], **changes: Any) -> Lease[Row] | None
 
 
 @contextmanager
-def holding[Row: Leased](rows: QuerySet[Row], **changes: Any) -> Iterator[Lease[Row] | None]:
+def holding[Row: Leased](
+    rows: QuerySet[Row], *, progress: Progress | None = None, **changes: Any
+) -> Iterator[Lease[Row] | None]:
     """Claim one of these rows while the block runs, and release it afterwards. The block gets None if none is free.
+
+    `progress`, of `Measured` rows, is written every second, through a separate connection, and at the end.
 
     If the block raises, the lease expires, just as if the worker had died: the row is retried, but not immediately.
     `LeaseLost` ends the block and is not raised further.
     """
-    lease = claim(rows, **changes)
+    columns = progress.columns if progress else dict[str, object]
+    lease = claim(rows, **changes, **columns())
     if lease is None:
         yield None
         return
     try:
-        with keep_alive(lease):
+        with keep_alive(lease, every=PROGRESS_INTERVAL if progress else None, progress=columns):
             yield lease
     except LeaseLost:
         log.info("%s %s was taken over by another worker", lease.model._meta.verbose_name, lease.pk)
         return
-    lease.release()
+    lease.release(**columns())
 
 
 def keep_alive[Row: Leased](

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet, Sum
 
 from timemachine.core.database import snapshot
-from timemachine.core.leases import Lease, holding
+from timemachine.core.leases import Lease, Progress, holding
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
 from timemachine.evidence.models import Seal, SealCheck
@@ -44,15 +44,21 @@ def request_check(seal: Seal | None, *, by: str | None) -> SealCheck:
 
 def fits_in_a_request(seal: Seal) -> bool:
     """Return whether a seal is small enough to be checked during a request."""
+    return _size_of(seal) <= MOST_IN_A_REQUEST
+
+
+def _size_of(seal: Seal) -> int:
+    """Return how many records a check reads: those of the seal, and of the sessions that it repeats."""
     repeated = Seal.objects.filter(session__in=steps_repeated_by(seal))
-    return seal.size + (repeated.aggregate(all=Sum("size"))["all"] or 0) <= MOST_IN_A_REQUEST
+    return seal.size + (repeated.aggregate(all=Sum("size"))["all"] or 0)
 
 
 def run_check(check_id: UUID) -> SealCheck | None:
     """Run a check; None if it was deleted. Safe to call twice: only one caller runs it."""
-    with holding(overdue().filter(id=check_id), started_at=now()) as lease:
+    progress = Progress()
+    with holding(overdue().filter(id=check_id), progress=progress, started_at=now()) as lease:
         if lease is not None:
-            _run(lease)
+            _run(lease, progress)
     return SealCheck.objects.filter(id=check_id).first()
 
 
@@ -61,12 +67,13 @@ def overdue() -> QuerySet[SealCheck]:
     return SealCheck.objects.filter(finished_at=None)
 
 
-def _run(lease: Lease[SealCheck]) -> None:
+def _run(lease: Lease[SealCheck], progress: Progress) -> None:
     related = ("seal__session__project", "seal__replay__session__project", "seal__comparison__project")
     with snapshot():
         found = lease.row(*related)
-        comparison = compare(subject_of(found.seal), found.seal)
-        recorded = _compare_repeated(comparison, found.seal)
+        progress.total = _size_of(found.seal)
+        comparison = compare(subject_of(found.seal), found.seal, progress=progress)
+        recorded = _compare_repeated(comparison, found.seal, progress)
     more = (
         [SealProblem.model_construct(code="more", index=None, says=f"And {comparison.more:,} more.")]
         if comparison.more
@@ -81,11 +88,11 @@ def _run(lease: Lease[SealCheck]) -> None:
     )
 
 
-def _compare_repeated(comparison: Comparison, seal: Seal) -> int:
+def _compare_repeated(comparison: Comparison, seal: Seal, progress: Progress) -> int:
     """Compare the recorded steps that a replay or comparison repeats, and return their number."""
     number = 0
     for session, repeated, shown in repeated_seals(seal):
-        found = compare(SessionSubject(session), repeated, frozenset(shown))
+        found = compare(SessionSubject(session), repeated, frozenset(shown), progress)
         number += found.records
         comparison.erased += found.erased
         comparison.more += found.more

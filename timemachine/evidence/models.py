@@ -6,7 +6,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.leases import Enqueued, Leased
+from timemachine.core.leases import Enqueued, Leased, Measured
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.pure.ids import uuid7
 from timemachine.evidence.pure.checkpoint import OPEN
@@ -160,8 +160,8 @@ class SealCheckpoint(models.Model):
         return bytes(self.root).hex()
 
 
-class SealCheck(Leased, Enqueued):
-    """One comparison of the database with a seal, and its result."""
+class SealCheck(Leased, Enqueued, Measured):
+    """One comparison of the database with a seal, and its result. Its parts are records."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     seal = models.ForeignKey(Seal, on_delete=models.DB_CASCADE, related_name="checks")

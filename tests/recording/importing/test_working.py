@@ -10,12 +10,12 @@ from django.db import DatabaseError, IntegrityError, transaction
 from tests.recording.importing.sample_files import lines
 from tests.recording.importing.transcript_samples import CHAT, CODEX_RECORDS
 from timemachine.core.accounts.models import Project
-from timemachine.core.leases import MOST_ATTEMPTS
+from timemachine.core.leases import MOST_ATTEMPTS, Progress
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.jobs.registry import overdue
 from timemachine.recording.importing import worker
-from timemachine.recording.importing.commands import Progress, import_file
+from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.models import FileImport
 from timemachine.recording.importing.queries import import_of, sessions_of
 from timemachine.recording.importing.worker import hand_in, work

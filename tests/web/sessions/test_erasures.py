@@ -1,5 +1,8 @@
 """Manual erasure of fields: selected, previewed, confirmed, and marked from then on."""
 
+import re
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
@@ -8,6 +11,7 @@ from tests.builders import replayed
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, Project
+from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import text_sha256
 from timemachine.evidence.queries import sealed_session
 from timemachine.evidence.schemas import SealOut
@@ -144,7 +148,14 @@ def test_the_page_polls_while_a_worker_examines_a_long_session(
     found = administrator.post(f"/sessions/{session.id}/erase-fields/", {"of_step": ["output"]})["Location"]
     assert 'hx-trigger="every 1s"' in administrator.get(found).text
     assert administrator.post(f"{found}confirm/", {"reason": "x"}).status_code == 409
-    commands.work(Erasure.objects.get().id)
+    Erasure.objects.update(began_at=now() - timedelta(seconds=10), done=1_000, total=5_000)
+    text = administrator.get(found).text
+    assert "1,000 of 5,000 steps searched" in text
+    assert re.search(r"per second, about \d+ s left", text)
+    done = commands.work(Erasure.objects.get().id)
+    assert done is not None
+    # for the texts of the chosen fields, and for their copies elsewhere
+    assert done.done == done.total == 2 * session.last_sequence
     part = administrator.get(found, headers={"HX-Request": "true", "HX-Target": "div#erasure"}).text
     assert "Content to erase" in part
     assert "<h1" not in part

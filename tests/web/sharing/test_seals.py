@@ -2,6 +2,7 @@
 
 import html
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,23 @@ def comparison(compared_once: Comparison, db: None) -> Comparison:
 @pytest.fixture
 def project(session: Session) -> Project:
     return session.project
+
+
+def test_a_running_check_shows_how_far_it_is_with_its_rate_and_the_time_left(
+    session: Session, comparison: Comparison
+) -> None:
+    seal = seals.seal_session(session.id)
+    check = commands.request_check(seal, by="Ada")
+    SealCheck.objects.update(started_at=now() - timedelta(seconds=10), done=1_000, total=5_000)
+    text = browser_of(session.project).get(f"/sessions/{session.id}/evidence/").text
+    assert "1,000 of 5,000 records checked against the seal" in text
+    assert re.search(r"per second, about \d+ s left", text)
+    whole = seals.seal_comparison(comparison.id)
+    for each in (check, commands.request_check(whole, by="Ada")):
+        done = commands.run_check(each.id)
+        assert done is not None
+        assert done.done == done.total  # with the records of the session that the comparison repeats
+        assert done.done >= done.records + done.recorded
 
 
 def downloaded(browser: Client, address: str, target: Path) -> Path:

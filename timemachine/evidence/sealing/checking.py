@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
+from timemachine.core.leases import Progress
 from timemachine.core.pure.schemas import Schema
 from timemachine.evidence.log.project_log import SignedLog, read_state, signed_log
 from timemachine.evidence.models import Seal, SealCheckpoint, SealedRecord
@@ -74,12 +75,14 @@ class Comparison:
             self.more += 1
 
 
-def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) -> Comparison:
+def compare(
+    subject: Subject, seal: Seal, only: AbstractSet[int] | None = None, progress: Progress | None = None
+) -> Comparison:
     """Compare every signed record with the database. Call it in a `snapshot`; it can take a while.
 
     Records after the newest checkpoint are not signed yet and not compared. With `only`, just the fields of
     these records, and their labels, are compared and counted; the chain, the tree and its signature always cover
-    all records.
+    all records, and `progress` counts all.
     """
     newest = SealCheckpoint.objects.filter(seal=seal).select_related("key").order_by("-size", "-id").first()
     entries = signed_log(seal.project_id)
@@ -99,6 +102,8 @@ def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) 
         labels = labels_of(subject.thing, list(live)) if isinstance(subject, SessionSubject) else None
         _hash_payloads(found, list(live.values()), labels)
         _compare_batch(found, sealed, live, range(first, last + 1), chosen, labels)
+        if progress is not None:
+            progress.done += last + 1 - first
     if newest is None:
         found.problem("checkpoint", "There is no signed checkpoint.")
     else:

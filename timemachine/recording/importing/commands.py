@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from django.db import transaction
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Progress
 from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.copies import last_of, link_branches, place_branches, with_copies
@@ -41,14 +42,6 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import KEY, LONGEST_WORD
 from timemachine.recording.timeline.schemas.actions import with_everything
 from timemachine.text.redaction.pure.marks import FIELD, erased
-
-
-@dataclass(slots=True)
-class Progress:
-    """How far an import is: `done` of `total` actions are recorded; `total` is None until the file was read."""
-
-    done: int = 0
-    total: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

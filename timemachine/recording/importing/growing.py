@@ -7,10 +7,10 @@ from typing import Any
 from django.db import transaction
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Progress
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.commands import (
     ImportedSession,
-    Progress,
     import_session,
     within_limits,
 )

@@ -5,7 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.leases import Enqueued, Leased
+from timemachine.core.leases import Enqueued, Leased, Measured
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.pure.ids import uuid7
 
@@ -13,7 +13,7 @@ WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
 STATUSES = (WAITING, RUNNING, DONE, FAILED)
 
 
-class FileWork(Leased, Enqueued):
+class FileWork(Leased, Enqueued, Measured):
     """A file that a worker reads, its progress and its result. `done` of `total` parts are recorded; `total` is None until
     the file was read."""
 
@@ -24,8 +24,6 @@ class FileWork(Leased, Enqueued):
     created_at = models.DateTimeField(db_default=Now())
     began_at = models.DateTimeField(null=True)
     status = models.CharField(max_length=10, default=WAITING)
-    total = models.BigIntegerField(null=True)
-    done = models.BigIntegerField(default=0)
     error_code = models.CharField(max_length=60, null=True)
     error_message = FaithfulTextField(null=True)
     finished_at = models.DateTimeField(null=True)

@@ -17,11 +17,19 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F, QuerySet
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost, claim, keep_alive
+from timemachine.core.leases import (
+    MOST_ATTEMPTS,
+    PROGRESS_INTERVAL,
+    Lease,
+    LeaseLost,
+    Progress,
+    claim,
+    keep_alive,
+)
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.streams import unpacked
-from timemachine.recording.importing.commands import Progress, import_file
+from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.models import DONE, FAILED, RUNNING, FileImport, FileWork
 from timemachine.recording.importing.pure.contents import Contents, pieces_of
 from timemachine.recording.importing.pure.registry import choose_format
@@ -31,7 +39,6 @@ IN_MEMORY: Final = 4 * 1024 * 1024
 AT_ONCE_BYTES: Final = 4 * 1024 * 1024
 PART_BYTES: Final = 4 * 1024 * 1024
 _COPY_PARTS: Final = "COPY tm_file_part (file_import_id, number, data) FROM STDIN (FORMAT BINARY)"
-_PROGRESS_INTERVAL: Final = 1.0
 
 
 @contextmanager
@@ -86,10 +93,10 @@ def work(import_id: UUID) -> None:
     progress = Progress()
 
     def changes() -> dict[str, object]:
-        return {"done": progress.done, "total": progress.total, "revision": F("revision") + 1}
+        return progress.columns() | {"revision": F("revision") + 1}
 
     try:
-        with keep_alive(lease, every=_PROGRESS_INTERVAL, progress=changes):
+        with keep_alive(lease, every=PROGRESS_INTERVAL, progress=changes):
             _import(lease, progress)
     except LeaseLost:
         return

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final
 
+from timemachine.core.leases import Progress
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Schema
 from timemachine.governance.deletion.erasure.models import FOUND, Erasure
@@ -54,6 +55,7 @@ class Scan:
     texts: set[str] = field(default_factory=set)
     payloads: set[int] = field(default_factory=set)
     hashes: set[str] = field(default_factory=set)
+    progress: Progress = field(default_factory=Progress)
 
     def action(self, action: Action) -> BeforeAfter:
         """Scan a step that was read by `with_everything`."""
@@ -108,9 +110,19 @@ def actions_of(
     yield from with_everything(found).order_by("sequence").iterator(chunk_size=BATCH)
 
 
-def scan_of(session: Session, chosen: Chosen, *, among: Collection[int] | None = None) -> Scan:
-    """Return the scan of a session: what is selected, and what repeats selected fields in the steps `among`."""
-    scan = Scan(chosen=chosen)
+def scan_of(
+    session: Session,
+    chosen: Chosen,
+    *,
+    among: Collection[int] | None = None,
+    progress: Progress | None = None,
+) -> Scan:
+    """Return the scan of a session: what is selected, and what repeats selected fields in the steps `among`.
+
+    `progress` counts the steps that are read, here and by `touched_steps` afterwards.
+    """
+    scan = Scan(chosen=chosen, progress=progress or Progress())
+    scan.progress.total = session.last_sequence
     if chosen.looks_everywhere:
         return scan
     if chosen.of_session:
@@ -122,7 +134,10 @@ def scan_of(session: Session, chosen: Chosen, *, among: Collection[int] | None =
             for text in repeats.lost_texts(seen.before[name], seen.after[name])
         }
     if any(not path.of_session for path in chosen.rules.paths):
-        for action in actions_of(session, chosen.steps if among is None else among):
+        steps = chosen.steps if among is None else among
+        scan.progress.total += session.last_sequence if steps is None else len(steps)
+        for action in actions_of(session, steps):
+            scan.progress.done += 1
             _collect_repeats(scan, action, scan.action(action))
     scan.repeats = repeats.rules_for(scan.texts)
     return scan
@@ -178,6 +193,7 @@ def _lost_texts(seen: BeforeAfter) -> Iterator[str]:
 def touched_steps(session: Session, scan: Scan, *, after: int = 0) -> Iterator[int]:
     """Yield the steps after one of which something is erased. Reads them all without locking."""
     for action in actions_of(session, after=after):
+        scan.progress.done += 1
         if scan.action(action).fields:
             yield action.sequence
 

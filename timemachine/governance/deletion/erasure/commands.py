@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from timemachine.core.leases import Lease, holding
+from timemachine.core.leases import Lease, Progress, holding
 from timemachine.core.payloads.commands import drop_unreferenced
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, TimeMachineError
@@ -187,9 +187,10 @@ def work_if_short(erasure: Erasure) -> Erasure:
 
 def work(erasure_id: UUID) -> Erasure | None:
     """Scan or erase, whichever is next; None if the session was deleted. Safe to repeat and to kill."""
-    with holding(overdue().filter(id=erasure_id)) as lease:
+    progress = Progress()
+    with holding(overdue().filter(id=erasure_id), progress=progress, began_at=now()) as lease:
         if lease is not None:
-            _do_next(lease)
+            _do_next(lease, progress)
     return Erasure.objects.select_related("session__project").filter(id=erasure_id).first()
 
 
@@ -198,17 +199,17 @@ def overdue() -> QuerySet[Erasure]:
     return Erasure.objects.filter(status__in=UNDER_WAY)
 
 
-def _do_next(lease: Lease[Erasure]) -> None:
+def _do_next(lease: Lease[Erasure], progress: Progress) -> None:
     row = lease.row("session__project")
     try:
-        _preview(lease, row) if row.status == LOOKING else _erase(lease, row)
+        _preview(lease, row, progress) if row.status == LOOKING else _erase(lease, row, progress)
     except (Conflict, SensitiveReason) as why:
         lease.release(status=FOUND, problem=why.message, reason=None)
 
 
-def _preview(lease: Lease[Erasure], row: Erasure) -> None:
+def _preview(lease: Lease[Erasure], row: Erasure, progress: Progress) -> None:
     chosen = chosen_of(row.profile, row.fields, row.steps, whole=row.turn)
-    scan = scan_of(row.session, chosen)
+    scan = scan_of(row.session, chosen, progress=progress)
     steps = list(touched_steps(row.session, scan))
     with transaction.atomic():
         _allow_erasing()
@@ -226,10 +227,10 @@ def _require_unquoted(row: Erasure, chosen: Chosen, reason: str, *, after: int =
         raise sensitive_reason(WHAT_IS_ERASED)
 
 
-def _erase(lease: Lease[Erasure], row: Erasure) -> None:
+def _erase(lease: Lease[Erasure], row: Erasure, progress: Progress) -> None:
     chosen = chosen_of(row.profile, row.fields, row.steps, whole=row.turn)
     _require_unquoted(row, chosen, row.reason or "")
-    scan = scan_of(row.session, chosen)
+    scan = scan_of(row.session, chosen, progress=progress)
     seen_through = row.session.last_sequence
     steps = list(touched_steps(row.session, scan))
     with transaction.atomic():

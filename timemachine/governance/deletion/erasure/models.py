@@ -5,7 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.leases import Enqueued, Leased
+from timemachine.core.leases import Enqueued, Leased, Measured
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Session
@@ -15,11 +15,11 @@ STATUSES = (LOOKING, FOUND, ERASING, DONE)
 UNDER_WAY = (LOOKING, ERASING)
 
 
-class Erasure(Leased, Enqueued):
+class Erasure(Leased, Enqueued, Measured):
     """An erasure of fields of a session: scanned (`looking`, `found`), then erased (`erasing`, `done`).
 
     `fields` are paths and `steps` the sequences that they apply to (none: every step), or `profile` is a
-    version of a redaction profile. A `turn` is deleted completely: its step stays as a tombstone.
+    version of a redaction profile. Its parts are the steps that it reads. A `turn` is deleted completely: its step stays as a tombstone.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -38,6 +38,7 @@ class Erasure(Leased, Enqueued):
     requested_at = models.DateTimeField(db_default=Now())
     confirmed_by = models.CharField(max_length=254, null=True)
     confirmed_at = models.DateTimeField(null=True)
+    began_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -1,5 +1,6 @@
 """Erase fields of a session: choose, preview, and confirm with a reason."""
 
+from datetime import datetime
 from typing import Any, Final
 
 from django.contrib import messages
@@ -137,9 +138,17 @@ def _page(request: HttpRequest, found: Erasure, form: ErasureReasonForm) -> Http
         session=found.session,
         content=found.result if found.status == DONE else found.preview,
         waits=found.is_under_way,
+        reading=_reading_since(found),
         may_confirm=found.status == FOUND,
         done=found.status == DONE,
         sample=sample_of(found),
         held=holds_on(found.session) if found.status == FOUND else [],
         form=form,
     )
+
+
+def _reading_since(found: Erasure) -> datetime | None:
+    """Return since when the steps of the session are being read; None before and after that."""
+    if not found.is_under_way or found.total is None or found.done >= found.total:
+        return None
+    return found.began_at
