@@ -4,6 +4,16 @@
 const one = (selector, from = document) => from.querySelector(selector);
 const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 
+// A button that chooses a value in a field of its form.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("[data-choose]");
+  if (!button) return;
+  const field = button.form.elements[button.dataset.choose];
+  field.value = button.value;
+  field.focus();
+  field.dispatchEvent(new Event("change", { bubbles: true }));
+});
+
 // --- keyboard shortcuts: every control declares its keys in data-key, separated by a space
 
 const typing = (element) =>

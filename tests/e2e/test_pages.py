@@ -183,14 +183,23 @@ def test_the_pages_after_share_and_deletion_forms_have_no_faults(
     session = demo["session"]["id"]
     screen.goto(f"{product.url}/comparisons/{demo['comparison']['id']}/share/")
     screen.get_by_label("Withhold").select_option("built-in")
-    screen.get_by_role("button", name="Preview redaction").click()
+    screen.get_by_role("button", name="Preview what is withheld").click()
     screen.locator("#preview").wait_for()
     faults = faults_on(screen, "share-preview")
     screen.locator("summary", has_text="evidence only").click()
     screen.get_by_label("Evidence only").check()
-    screen.get_by_role("button", name="Preview redaction").click()
+    screen.get_by_role("button", name="Preview what is withheld").click()
     screen.get_by_role("heading", name="No recorded text is shown").wait_for()
     faults += faults_on(screen, "share-preview-evidence")
+    mail = api.post("/sessions", json={"name": "Mail"}).json()["id"]
+    api.post(f"/sessions/{mail}/actions", json={"kind": "message", "output": "Write to ada@example.com."})
+    screen.goto(f"{product.url}/sessions/{mail}/share/")
+    screen.get_by_text("Nothing is withheld. Visitors can read").wait_for()
+    faults += faults_on(screen, "share-suggestion")
+    screen.get_by_role("button", name="Withhold these").click()
+    screen.get_by_text("Withholds 1 match").wait_for()
+    expect(screen.get_by_label("Withhold")).to_be_focused()
+    expect(screen.get_by_label("Withhold")).to_have_value("built-in")
     body = {"target_type": "session", "target_id": session, "label": "For one click"}
     link = api.post("/shares", json=body).json()["id"]
     screen.goto(f"{product.url}/shares/{link}/")

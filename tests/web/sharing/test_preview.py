@@ -140,7 +140,7 @@ def test_creating_a_link_without_redaction_warns_of_what_the_built_in_profile_fi
 
 
 def readable(browser: Client, address: str, **fields: str) -> str:
-    """What the form says about a link without redaction before it is created."""
+    """What the form says about a link before it is created."""
     sent = form_at(browser, address, **fields)
     answer = browser.post(address, sent, headers={"HX-Request": "true", "HX-Target": "div#readable"})
     assert (answer.status_code, "<form" in answer.text) == (200, False)
@@ -154,8 +154,8 @@ def test_the_form_says_what_visitors_could_read_before_the_link_is_created(
     assert 'hx-target="#readable"' in operator.get(address).text
     found = readable(operator, address, label="x" * 1_000)
     assert re.search(
-        "Without redaction, visitors can read [0-9]+ matches of “Secrets and personal data”"
-        " , in 7 recorded steps: .*AWS access key id.* Choose a profile under Withhold",
+        "Nothing is withheld. Visitors can read [0-9]+ matches of “Secrets and personal data”"
+        " , in 7 recorded steps: .*AWS access key id.* Withhold these Or choose another profile",
         found,
     )
     assert "in names" in readable(operator, address, evidence_only="on")
@@ -175,7 +175,7 @@ def test_the_form_warns_under_a_policy_that_requires_a_passphrase(
     project: Project, session: Session, operator: Client
 ) -> None:
     set_policy(project, Policy(passphrase_required=True), by="test")
-    assert "Without redaction, visitors can read" in readable(operator, f"/sessions/{session.id}/share/")
+    assert "Nothing is withheld. Visitors can read" in readable(operator, f"/sessions/{session.id}/share/")
 
 
 def test_a_long_text_is_not_searched_while_a_link_is_created(session: Session) -> None:

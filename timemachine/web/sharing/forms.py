@@ -133,7 +133,8 @@ class ShareForm(RecordForm):
         self._placeholder = "x" * terms.SHORTEST_PASSPHRASE if policy.passphrase_required else None
         self._profiles = {each.handle: each for each in profiles}
         named = [(each.handle, f"{each.name}, version {each.version}") for each in profiles]
-        self.fields["redaction"].choices = named if policy.profile_required else [("", "Nothing"), *named]  # type: ignore[attr-defined]  # a ChoiceField has them
+        nothing = [] if policy.profile_required else [("", "Nothing: show all text as recorded")]
+        self.fields["redaction"].choices = nothing + named  # type: ignore[attr-defined]  # a ChoiceField has them
         if isinstance(target, Session):
             last = self._last_step = target.last_sequence
             field = self.fields["through_sequence"]

@@ -22,6 +22,7 @@ from timemachine.governance.sharing.preview import Preview, preview_of, preview_
 from timemachine.governance.sharing.pure.terms import Policy
 from timemachine.governance.sharing.queries import Shareable
 from timemachine.governance.sharing.scope import Scope
+from timemachine.text.redaction.pure.profile import BUILT_IN
 from timemachine.text.redaction.queries import choices_of
 from timemachine.text.redaction.schemas import RuleCount, counts_of
 from timemachine.web.access import Access, form_view, get_view, post_view
@@ -236,6 +237,7 @@ def _form(
         forbidden=forbidden,
         preview=preview,
         readable=readable,
+        built_in=BUILT_IN.handle,
         parts=PARTS,
     )
 
