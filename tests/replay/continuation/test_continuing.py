@@ -78,8 +78,8 @@ def test_a_call_with_other_arguments_ends_the_run_exactly_there(
     ending = ending_of(replay)
     assert (ending.why, ending.calls, ending.recorded_results, ending.step) == ("diverged", 3, 2, 5)
     assert ending.finding == (
-        'Diverged at step 5 of the branch: there is no recorded result for `write_file` {"path":"c.txt","text":"4"}; nearest recorded call: '
-        'step 6 of the recording, `write_file` {"path":"c.txt","text":"3"} (differs at /text); 3 calls (4 in the recording), '
+        'Diverged at step 5 of the branch: there is no recorded result for “write_file” {"path":"c.txt","text":"4"}; nearest recorded call: '
+        'step 6 of the recording, “write_file” {"path":"c.txt","text":"3"} (differs at /text); 3 calls (4 in the recording), '
         "2 tool results from the record, 1 recorded result not used"
     )
     assert len(stub.calls()) == 3

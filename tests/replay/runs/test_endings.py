@@ -84,14 +84,14 @@ def missing(nearest: dict[str, Any] | None, arguments: str | None = "{}") -> str
 def test_a_missing_result_names_the_nearest_call() -> None:
     nearest = {"step": 1_234, "tool": "read", "arguments": '{"a":1}', "paths": ["/a", ""]}
     assert missing(nearest) == (
-        'there is no recorded result for `read` {}; nearest recorded call: step 1,234 of the recording, `read` {"a":1} '
+        'there is no recorded result for “read” {}; nearest recorded call: step 1,234 of the recording, “read” {"a":1} '
         "(differs at /a, the whole value)"
     )
     assert missing({**nearest, "paths": []}) == (
-        "there is no recorded result for `read` {} left; the result of step 1,234 of the recording was already used"
+        "there is no recorded result for “read” {} left; the result of step 1,234 of the recording was already used"
     )
     assert missing(None, None) == (
-        "there is no recorded result for `read` with arguments that are not JSON; the rest of the "
+        "there is no recorded result for “read” with arguments that are not JSON; the rest of the "
         "recording has no result from that tool"
     )
     assert missing(None, "x" * 300).count("x") == 200

@@ -30,7 +30,7 @@ from timemachine.text.redaction.queries import as_profile
 pytestmark = pytest.mark.django_db
 DIVERGED = (
     "Continuation of Adding from step 1 with openai:gpt-4o . "
-    "Diverged at step 5 of the branch: there is no recorded result for `write_file`"
+    "Diverged at step 5 of the branch: there is no recorded result for “write_file”"
 )
 
 

@@ -113,14 +113,14 @@ class Ending(Schema):
 
 def describe(call: UnansweredCall) -> str:
     """Say which result is missing, and which recorded call is nearest."""
-    missing = f"there is no recorded result for `{call.tool}` {_short(call.arguments)}"
+    missing = f"there is no recorded result for “{call.tool}” {_short(call.arguments)}"
     nearest = call.nearest
     if nearest is None:
         return f"{missing}; the rest of the recording has no result from that tool"
     if not nearest.paths:
         return f"{missing} left; the result of step {nearest.step:,} of the recording was already used"
     where = ", ".join(path or "the whole value" for path in nearest.paths)
-    return f"{missing}; nearest recorded call: step {nearest.step:,} of the recording, `{nearest.tool}` {_short(nearest.arguments)} (differs at {where})"
+    return f"{missing}; nearest recorded call: step {nearest.step:,} of the recording, “{nearest.tool}” {_short(nearest.arguments)} (differs at {where})"
 
 
 _HAPPENED: Final[Mapping[str, str]] = {
