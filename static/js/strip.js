@@ -271,6 +271,9 @@ let frameRows; // marks the rows in view
 
   let playing = 0;
 
+  // The step that was reached is not shown yet: nothing else is marked until it is, however slow the server.
+  const loading = () => Number(scrubber().value) !== Number(document.getElementById("navigator").dataset.at);
+
   function stop() {
     clearInterval(playing);
     playing = 0;
@@ -283,7 +286,7 @@ let frameRows; // marks the rows in view
   function playSteps() {
     return setInterval(() => {
       const next = one('.navigator a[data-key="j"][hx-get]');
-      if (next && !document.hidden) next.click();
+      if (next && !document.hidden && !loading()) next.click();
       else if (!next) stop();
     }, 1000 / speed());
   }
@@ -298,8 +301,8 @@ let frameRows; // marks the rows in view
       if (!document.hidden) place = later(place, (now - before) * speed());
       before = now;
       const reached = place >= COLUMNS ? scale().last : sequenceAt(place);
-      if (reached > at) document.dispatchEvent(new CustomEvent("reach", { detail: (at = reached) }));
-      if (place >= COLUMNS) stop();
+      if (reached > at && !loading()) document.dispatchEvent(new CustomEvent("reach", { detail: (at = reached) }));
+      if (place >= COLUMNS && at === reached) stop();
     }, EVERY);
   }
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.product import Product
 from tests.waiting import wait_until
@@ -108,6 +108,27 @@ def test_keys_move_over_the_time_axis_and_change_its_range(ada: Page, session: s
     ada.keyboard.press("-")
     expect(chip).to_have_count(0)
     expect(ada.locator("#minimap .picture[data-axis=time]")).to_be_visible()
+
+
+@pytest.mark.parametrize("axis", ["steps", "time"])
+def test_play_marks_no_further_step_until_the_last_one_is_shown(ada: Page, session: str, axis: str) -> None:
+    held: list[Route] = []
+    going_on: list[bool] = []
+    ada.route("**/*step=*", lambda route: route.continue_() if going_on else held.append(route))
+    ada.clock.install()
+    ada.goto(f"{session}?axis={axis}")
+    expect_selected(ada, 1)
+    ada.locator("#speed").select_option("16")
+    ada.locator("#play").click()
+    ada.clock.run_for(1_000)
+    marked = ada.locator("#scrubber").input_value()
+    assert f"step={marked}&" in "".join(f"{route.request.url}&" for route in held)
+    going_on.append(True)
+    for route in held:
+        route.continue_()
+    expect_selected(ada, 12)
+    expect(ada.locator("#scrubber")).to_have_value("12")
+    expect(ada.locator("#play")).to_have_text("Play")
 
 
 def test_play_follows_the_recorded_pace_and_skips_idle_time(ada: Page, session: str) -> None:
