@@ -262,7 +262,7 @@ class SessionFields(RetrievalFields, CallFields):
         audit = self.is_audit
         return SessionOptions(
             audit=audit,
-            reason=data["reason"].strip() or ("estimate" if self.estimating else None),
+            reason=data["reason"].strip() or None,
             **self.call_options(),
             skip_asks=data["skip_asks"],
             skip_finds=data["skip_finds"],

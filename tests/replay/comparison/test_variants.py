@@ -20,7 +20,6 @@ from timemachine.replay.comparison.pure.variants import (
     Variant,
     check,
     check_distinct,
-    check_reason,
     names,
 )
 
@@ -68,14 +67,6 @@ def test_an_invalid_set_of_variants_is_refused_with_its_code(
     with pytest.raises(InvalidInput) as refused:
         check(arms, repeats)
     assert refused.value.code == code
-
-
-@pytest.mark.parametrize("reason", [None, "", " \n"])
-def test_a_comparison_needs_a_reason(reason: str | None) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        check_reason(reason)
-    assert refused.value.code == "reason_needed"
-    check_reason("r")
 
 
 def test_identical_variants_are_refused_and_different_ones_are_not() -> None:

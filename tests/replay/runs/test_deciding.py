@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.replay.runs.pure.context import FrozenFrameOut, context_verdict, frame_verdict
 from timemachine.replay.runs.pure.engine import Intent, Recorded, intent, is_replayed, uses_own_passages
-from timemachine.replay.runs.pure.options import RETRIEVAL_OPTIONS, ReplayOptions, check
+from timemachine.replay.runs.pure.options import RETRIEVAL_OPTIONS, ReplayOptions, check, check_reason
 from timemachine.replay.runs.pure.summary import FrequentError, Tally, sentence
 
 OTHER_VALUES: tuple[Any, ...] = (3, "lexical", True, 50, 0.5, 0.4, 0.1, "m", "now")
@@ -27,8 +27,6 @@ AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
         ],
         (ReplayOptions(audit=True, reason="r", use_model=""), "invalid_field"),
         (ReplayOptions(use_model=" "), "invalid_field"),
-        (ReplayOptions(audit=True), "reason_needed"),
-        (ReplayOptions(audit=True, reason="  "), "reason_needed"),
         (ReplayOptions(audit=True, reason="r", temperature=0.0), "model_needed"),
         (ReplayOptions(temperature=2.1), "invalid_field"),
         (ReplayOptions(sample=0), "invalid_field"),
@@ -60,6 +58,14 @@ def test_invalid_options_are_refused_by_name(options: ReplayOptions, code: str) 
     with pytest.raises(InvalidInput) as refused:
         check(options)
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize("reason", [None, "", " \n"])
+def test_a_launch_needs_a_reason(reason: str | None) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check_reason(reason)
+    assert refused.value.code == "reason_needed"
+    check_reason("r")
 
 
 @pytest.mark.parametrize(

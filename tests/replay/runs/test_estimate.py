@@ -119,6 +119,14 @@ def test_an_invalid_template_is_refused_by_the_estimate_too(project: Project, ap
     assert (sent.status_code, sent.json()["code"]) == (422, "not_a_template")
 
 
+def test_an_audit_is_estimated_without_a_reason_but_not_launched(project: Project, api: Program) -> None:
+    session = recorded_session(project, questions=QUESTIONS)
+    audit = {"audit": True, "use_models": [MODEL]}
+    assert api.post(f"/sessions/{session.id}/replays/estimate", audit).status_code == 200
+    sent = api.post(f"/sessions/{session.id}/replays", audit)
+    assert (sent.status_code, sent.json()["code"]) == (422, "reason_needed")
+
+
 def test_a_long_session_is_estimated_from_some_of_its_steps(
     project: Project, api: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,7 +23,7 @@ from timemachine.replay.comparison.queries import mark_by
 from timemachine.replay.runs import commands as replays
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.plan import READ_TOGETHER, PlannedReplay, Planner, check_limit, replayable_in
-from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.pure.options import ReplayOptions, check_reason
 
 LONGEST_NOTE = 4_000
 RETRIED = ("failed", "cancelled")
@@ -60,7 +60,7 @@ def create(project: Project, plan: Plan, *, by: str, comparison_id: UUID | None 
     comparison.
     """
     plan = checked(project, plan)
-    comparison_arms.check_reason(plan.reason)
+    check_reason(plan.reason)
     facts = {
         "project_id": project.id,
         "arms": [arm.as_json() for arm in plan.arms],

@@ -32,7 +32,7 @@ def quick_estimates(plan: Plan) -> tuple[list[EstimateOut], int]:
 
 
 def _options(plan: Plan) -> list[ReplayOptions]:
-    return [arm.options(reason=plan.reason or "", spend_limit_usd=None) for arm in plan.arms]
+    return [arm.options(reason=plan.reason, spend_limit_usd=None) for arm in plan.arms]
 
 
 def judge_estimate(comparison: Comparison, use_model: str, step: int | None = None) -> JudgeEstimateOut:

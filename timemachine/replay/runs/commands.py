@@ -18,7 +18,7 @@ from timemachine.replay.runs.branch_ends import end_branch
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.plan import PlannedReplay, Planner, replayable
 from timemachine.replay.runs.pure.engine import provider_called
-from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.pure.options import ReplayOptions, check_reason
 from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.selection import recorded
 
@@ -34,10 +34,12 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
 
     Calling it again with the same `replay_id` (a form that was sent twice) returns the same replay.
 
-    Raises: what `Planner.plan` raises; `Conflict` if that id belongs to a different replay. Nothing is stored
+    Raises: what `Planner.plan` raises; `InvalidInput` for an audit without a reason; `Conflict` if that id belongs to a different replay. Nothing is stored
     then.
     """
     plan = Planner(session.project_id).plan(session, options, replayable(session))
+    if options.audit:
+        check_reason(options.reason)
     with transaction.atomic():
         facts = _facts(plan, by=by)
         replay, new = Replay.objects.get_or_create(id=replay_id or uuid7(), defaults=facts)

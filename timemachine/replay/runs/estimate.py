@@ -105,7 +105,7 @@ def estimate_replays(
 
 def estimate_launch(session: Session, options_list: Sequence[ReplayOptions]) -> list[EstimateOut]:
     """Return the estimated cost of the replays that `commands.launch` would store with each of the options. Raises what it
-    raises."""
+    raises, but needs no reason."""
     planner, found = Planner(session.project_id), list(replayable_in([session], also=_COUNTED))
     for options in options_list:
         planner.plan(session, options, found[0][1])

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -16,7 +16,7 @@ from timemachine.core.pure.schemas import Strict
 from timemachine.llm.queries import usable_model
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.plan import check_limit
-from timemachine.replay.runs.pure.options import SessionOptions, check
+from timemachine.replay.runs.pure.options import SessionOptions, check, check_reason
 from timemachine.replay.suites.pure.schedule import read_schedule, written_schedule
 
 LONGEST_NAME: Final = 200
@@ -67,7 +67,16 @@ class SuitePlan:
     matching: Matching | None = None
 
 
-def checked(
+def checked(project: Project, plan: SuitePlan, **kept: Any) -> SuitePlan:
+    """Return the plan as it is stored: what `runnable` returns for it, with its name. Raises what `runnable` raises, and
+    `InvalidInput` without a name, or for an audit without a reason."""
+    found = replace(runnable(project, plan, **kept), name=_name(plan.name))
+    if plan.options.audit:
+        check_reason(plan.options.reason)
+    return found
+
+
+def runnable(
     project: Project,
     plan: SuitePlan,
     *,
@@ -76,7 +85,7 @@ def checked(
     kept_schedule: str | None = None,
     same_sessions: bool = False,
 ) -> SuitePlan:
-    """Return the plan as it is stored: resolved model names, and conditions and schedule in their canonical form.
+    """Return the plan with resolved model names, and conditions and schedule in their canonical form.
 
     What the suite already has does not prevent other changes: `kept_models` whose key is missing, a
     `kept_schedule` whose timezone is unknown, and erased sessions if they are the `same_sessions`. `named`
@@ -101,7 +110,6 @@ def checked(
         check(plan.options.with_model(model))
     return replace(
         plan,
-        name=_name(plan.name),
         sessions=sessions,
         use_models=models,
         fail_on=tuple(dict.fromkeys(condition_of(each) for each in plan.fail_on)),

@@ -30,10 +30,10 @@ from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, Sui
 from timemachine.replay.suites.plan import (
     Matching,
     SuitePlan,
-    checked,
     matching_of,
     models_to_ask,
     options_of,
+    runnable,
 )
 
 LATEST: Final = "latest"
@@ -268,8 +268,8 @@ def revision_of(run: SuiteRun) -> str:
 
 def estimates(project: Project, plan: SuitePlan) -> tuple[list[EstimateOut], int]:
     """Return an estimate for each model of the plan, over its sessions and those that match now, and of how many steps one was
-    read for it. Raises what `commands.create` raises."""
-    plan = checked(project, plan)
+    read for it. Raises what `commands.create` raises, but needs no name and no reason."""
+    plan = runnable(project, plan)
     matched = [] if plan.matching is None else sessions_matched(project, plan.matching)
     sessions = {each.id: each for each in [*(plan.sessions or ()), *matched]}
     return quick_estimates(list(sessions.values()), _options_list(plan))

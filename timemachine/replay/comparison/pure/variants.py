@@ -22,7 +22,7 @@ class Variant(CallOptions):
 
     model: str
 
-    def options(self, *, reason: str, spend_limit_usd: float | None) -> ReplayOptions:
+    def options(self, *, reason: str | None, spend_limit_usd: float | None) -> ReplayOptions:
         """Return the options of the audit replay for this variant: the asks over their frozen contexts."""
         return ReplayOptions(
             audit=True,
@@ -39,16 +39,6 @@ def names(arms: Sequence[Variant]) -> list[str]:
     return [" · ".join([arm.model, *_distinct_options(arm, arms)]) for arm in arms]
 
 
-def check_reason(reason: str | None) -> None:
-    """Raise `InvalidInput` if there is no reason; launching a comparison needs one."""
-    if not (reason or "").strip():
-        raise InvalidInput(
-            NEEDS_REASON,
-            code="reason_needed",
-            field="reason",
-        )
-
-
 def check(arms: Sequence[Variant], repeats: int) -> None:
     """Raise `InvalidInput` for variants or repeats that cannot be compared. The reason is checked separately."""
     if not FEWEST_ARMS <= len(arms) <= MOST_ARMS:
@@ -62,7 +52,7 @@ def check(arms: Sequence[Variant], repeats: int) -> None:
             f"`repeats` must be between 1 and {MOST_REPEATS}.", code="invalid_field", field="repeats"
         )
     for arm in arms:
-        check_options(arm.options(reason="checked by check_reason", spend_limit_usd=None))
+        check_options(arm.options(reason=None, spend_limit_usd=None))
 
 
 def check_distinct(arms: Sequence[Variant]) -> None:

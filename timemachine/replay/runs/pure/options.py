@@ -162,7 +162,7 @@ CALL_OPTIONS: Final = tuple(CallOptions.model_fields)
 
 
 def check(options: ReplayOptions) -> None:
-    """Raise `InvalidInput` for an option that is invalid or conflicts with others."""
+    """Raise `InvalidInput` for an option that is invalid or conflicts with others. The reason is checked separately."""
     if options.use_model is not None and not options.use_model.strip():
         raise InvalidInput(
             "The model's name is empty. Name one, for example openai:gpt-4o, or leave it out.",
@@ -179,6 +179,12 @@ def check(options: ReplayOptions) -> None:
             code="nothing_to_replay",
             field="skip_finds",
         )
+
+
+def check_reason(reason: str | None) -> None:
+    """Raise `InvalidInput` if there is no reason. To launch an audit or a comparison it is needed, but not to estimate it."""
+    if not (reason or "").strip():
+        raise InvalidInput(NEEDS_REASON, code="reason_needed", field="reason")
 
 
 def _check_trial(options: ReplayOptions) -> None:
@@ -219,12 +225,6 @@ def _check_audit(options: ReplayOptions) -> None:
             "leave it out, or launch a debug replay.",
             code="retrieval_options_in_audit",
             options=given,
-        )
-    if not (options.reason or "").strip():
-        raise InvalidInput(
-            NEEDS_REASON,
-            code="reason_needed",
-            field="reason",
         )
     changed = [name for name in CALL_OPTIONS if getattr(options, name) is not None]
     if changed and options.use_model is None:

@@ -134,7 +134,7 @@ class SuiteForm(SentOnce, SessionFields):
         """Return the chosen suite. Raises `NotFound` for a missing session."""
         data = self.cleaned_data
         return SuitePlan(
-            name=data["name"] or "estimate",
+            name=data["name"],
             sessions=self._sessions(project),
             options=self.session_options(),
             use_models=data["models"].replace(",", " ").split(),
