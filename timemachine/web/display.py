@@ -22,12 +22,12 @@ from timemachine.core.pure.numbers import sum_known
 from timemachine.memory.patterns.schemas import resolution_words
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.comparison.pure.statistics import wording
-from timemachine.web import errors, formatting, hits, marked_rows, navigation, page_chrome, redaction_marks
+from timemachine.web import errors, formatting, hits, navigation, page_chrome, redaction_marks
 from timemachine.web.comparisons.presenters import matrix
 from timemachine.web.insights.presenters import pattern_plot, search_hits
 from timemachine.web.payloads import rendering
 from timemachine.web.replays.forms import replays
-from timemachine.web.replays.presenters import suite_report, trial_changes
+from timemachine.web.replays.presenters import marked_rows, suite_report, trial_changes
 from timemachine.web.sessions.presenters import (
     rows,
     seal_status,

@@ -29,8 +29,8 @@ from timemachine.replay.runs.queries import passages_of
 from timemachine.text.pure.difference.changes import Distinctions, find_distinctions
 from timemachine.text.redaction.pure.marks import OPENING_ERASED
 from timemachine.web.differences import text_rows
-from timemachine.web.marked_rows import MarkedRow, marked_rows
 from timemachine.web.ranked_lists import Listed, Slopes, slopes
+from timemachine.web.replays.presenters.marked_rows import MarkedRow, marked_rows
 from timemachine.web.replays.presenters.passages import (
     AnyStep,
     RecordedFrame,
@@ -108,32 +108,46 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sides:
-    """A step, recorded and replayed. `rows` is None if there is no answer to show, or if two are too `long` to compare here; `…_ended` is the provider's stop reason.
+class AnswerDiff:
+    """The two answers row by row. `rows` is None if there is no answer to show, or if two are too `long` to compare here.
 
     `alone`: there is one text to show, the recorded answer, or both if they are `same`. `beginnings` is the number of characters of two
-    long answers that `rows` cover; None if they cover everything. `frames` are those that were verified, out of `recorded_count`.
+    long answers that `rows` cover; None if they cover everything. `…_ended` is the provider's stop reason.
     """
+
+    rows: Sequence[MarkedRow | Row] | None
+    alone: bool
+    same: bool
+    long: bool
+    beginnings: int | None
+    distinctions: Sequence[Distinctions]
+    recorded_ended: str | None
+    replayed_ended: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passages:
+    """The passages of a step: those that were `verified`, out of `recorded`, and those that were `found` now."""
+
+    verified: Sequence[RecordedFrame]
+    recorded: int
+    found: Sequence[ReplayedFrame]
+    slopes: Slopes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """A step, recorded and replayed."""
 
     answers: Answers | SharedReplayStep
     finding: StepFinding
     values: Sequence[SideValue]
-    rows: Sequence[MarkedRow | Row] | None
-    alone: bool
-    long: bool
-    beginnings: int | None
-    distinctions: list[Distinctions]
-    same: bool
-    calls: Sequence[ShownCall]
-    evidence: list[tuple[str, str]]
-    frames: list[RecordedFrame]
-    recorded_count: int
-    found: list[ReplayedFrame]
-    slopes: Slopes | None
-    attempts: Sequence[ReplayAttempt | SharedAttempt]
-    recorded_ended: str | None
-    replayed_ended: str | None
+    diff: AnswerDiff
     support: Support | None
+    calls: Sequence[ShownCall]
+    passages: Passages
+    evidence: Sequence[tuple[str, str]]
+    attempts: Sequence[ReplayAttempt | SharedAttempt]
 
 
 def _answers_of(step: ReplayStep) -> Answers:
@@ -148,9 +162,9 @@ def _answers_of(step: ReplayStep) -> Answers:
         new_answer=texts[1],
         recorded_calls=() if recorded is None else recorded.calls,
         new_calls=calls_in(step.kind, value(step.output)),
-        recorded_frames=_passages(hits),
-        found_frames=_passages(step.hits.all()),
-        answer_frames=_passages(passages_of(step) or ()),
+        recorded_frames=_frames_of(hits),
+        found_frames=_frames_of(step.hits.all()),
+        answer_frames=_frames_of(passages_of(step) or ()),
         erased_ranks=erased_passages(hits),
         attempts=list(step.attempts.all()),
     )
@@ -171,15 +185,9 @@ def side_by_side(step: AnyStep, *, everything: bool = False, beginnings: bool = 
     to that page, only the `beginnings` are compared.
     """
     answers = _answers_of(step) if isinstance(step, ReplayStep) else step
-    recorded, new = answers.recorded_answer, answers.new_answer
-    both = (recorded, new) if recorded is not None and new is not None else None
-    if step.kind == MODEL_CALL and step.model is not None:
-        both = (recorded or "", new or "")  # one of them may have calls of tools instead of a text
-    long = both is not None and is_long(*both)
-    same = recorded is not None and recorded == new and OPENING_ERASED not in recorded
+    recorded = answers.recorded_answer
+    same = recorded is not None and recorded == answers.new_answer and OPENING_ERASED not in recorded
     support = support_of(step, answers, same=same)
-    alone = (same and supported_alike(support)) or (both is None and recorded is not None)
-    shown = (recorded or "", recorded or "") if alone and not long else both
     before, now = listed(answers.recorded_frames), listed(answers.found_frames)
     return Sides(
         answers=answers,
@@ -187,28 +195,50 @@ def side_by_side(step: AnyStep, *, everything: bool = False, beginnings: bool = 
         values=side_values(
             answers.action, step, _recorded_ms(step, answers), with_grounding=step.kind != MODEL_CALL
         ),
+        diff=_diff(step, answers, support, same=same, everything=everything, beginnings=beginnings),
+        support=support,
+        calls=_calls(step, answers, everything=everything),
+        passages=Passages(
+            verified=recorded_frames(step, answers.recorded_frames, answers.erased_ranks),
+            recorded=len(answers.recorded_frames),
+            found=[found_frame(step, each) for each in answers.found_frames],
+            slopes=None if step.retrieval is None else slopes(before, now, _mattering(step)),
+        ),
+        evidence=list(_evidence(step.evidence or {}, step.verdict)),
+        attempts=sorted(answers.attempts, key=lambda each: each.number),
+    )
+
+
+def _diff(
+    step: AnyStep,
+    answers: Answers | SharedReplayStep,
+    support: Support | None,
+    *,
+    same: bool,
+    everything: bool,
+    beginnings: bool,
+) -> AnswerDiff:
+    recorded, new = answers.recorded_answer, answers.new_answer
+    both = (recorded, new) if recorded is not None and new is not None else None
+    if step.kind == MODEL_CALL and step.model is not None:
+        both = (recorded or "", new or "")  # one of them may have calls of tools instead of a text
+    long = both is not None and is_long(*both)
+    alone = (same and supported_alike(support)) or (both is None and recorded is not None)
+    return AnswerDiff(
         rows=_rows(
-            shown,
+            (recorded or "", recorded or "") if alone and not long else both,
             _marks(support, alone=alone),
             long=long,
             everything=everything or alone,
             beginnings=beginnings,
         ),
         alone=alone,
+        same=same,
         long=long and not beginnings,
         beginnings=BEGINNING if long and beginnings else None,
         distinctions=_one_sided(step, *both) if both and not long else [],
-        same=same,
-        calls=_calls(step, answers, everything=everything),
-        evidence=list(_evidence(step.evidence or {}, step.verdict)),
-        frames=recorded_frames(step, answers.recorded_frames, answers.erased_ranks),
-        recorded_count=len(answers.recorded_frames),
-        found=[found_frame(step, each) for each in answers.found_frames],
-        slopes=None if step.retrieval is None else slopes(before, now, _mattering(step)),
-        attempts=sorted(answers.attempts, key=lambda each: each.number),
         recorded_ended=ended_by(answers.action.parameters),
         replayed_ended=ended_by(step.parameters),
-        support=support,
     )
 
 
@@ -251,7 +281,7 @@ def _compared_call(pair: CallPair, *, everything: bool) -> ShownCall:
     return ShownCall(name=pair.name, fate=pair.fate, rows=text_rows(*both, everything=everything))
 
 
-def _passages(hits: Iterable[Hit | ReplayHit]) -> list[SharedFrame]:
+def _frames_of(hits: Iterable[Hit | ReplayHit]) -> list[SharedFrame]:
     return [
         SharedFrame(
             rank=hit.rank,

@@ -11,15 +11,25 @@ from timemachine.web.formatting import ABSENT, duration
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideValue:
-    """One value of both sides as text. `differs` is False if there is no new value, or if it is the same."""
+    """One value of both sides as text, with the `key` of what it is. `differs` is False if there is no new value, or if it is the same."""
 
+    key: str
     title: str
     recorded: str
     new: str
     differs: bool
 
 
-_NAMED: Final = ("Model", "Tool")
+MODEL, TOOL, TOKENS, COST, TOOK, GROUNDING = "model", "tool", "tokens", "cost", "took", "grounding"
+_ALWAYS_SHOWN: Final = (MODEL, TOOL)
+_TITLES: Final = {
+    MODEL: "Model",
+    TOOL: "Tool",
+    TOKENS: "Tokens",
+    COST: "Cost",
+    TOOK: "Call duration",
+    GROUNDING: "Grounding",
+}
 
 
 def side_values(
@@ -33,28 +43,37 @@ def side_values(
     values = _values(recorded, new, recorded_ms, (ABSENT, UNKNOWN))
     found = [
         SideValue(
-            title=title,
+            key=key,
+            title=_TITLES[key],
             recorded=before,
             new=after if called else "",
             differs=called and _differ(before, after),
         )
-        for title, before, after in values
-        if title != "Grounding" or with_grounding
+        for key, before, after in values
+        if key != GROUNDING or with_grounding
     ]
-    return [each for each in found if each.differs or not called or each.title in _NAMED]
+    return [each for each in found if each.differs or not called or each.key in _ALWAYS_SHOWN]
 
 
 def compared_values(left: StepDetail, right: StepDetail) -> list[SideValue]:
     """Return the values that differ, and the model and tool if there is one. What a session lacks is not recorded, what a replay lacks is unknown."""
     absent = (UNKNOWN if left.run.replay else ABSENT, UNKNOWN if right.run.replay else ABSENT)
     found = [
-        SideValue(title=title, recorded=before, new=after, differs=_differ(before, after))
-        for title, before, after in (
-            ("Tool", left.tool or absent[0], right.tool or absent[1]),
-            *_values(left, right, left.duration_ms, absent, "Duration"),
+        SideValue(
+            key=key,
+            title="Duration" if key == TOOK else _TITLES[key],
+            recorded=before,
+            new=after,
+            differs=_differ(before, after),
+        )
+        for key, before, after in (
+            (TOOL, left.tool or absent[0], right.tool or absent[1]),
+            *_values(left, right, left.duration_ms, absent),
         )
     ]
-    return [each for each in found if each.differs or (each.title in _NAMED and each.recorded not in absent)]
+    return [
+        each for each in found if each.differs or (each.key in _ALWAYS_SHOWN and each.recorded not in absent)
+    ]
 
 
 def _differ(before: str, after: str) -> bool:
@@ -62,14 +81,14 @@ def _differ(before: str, after: str) -> bool:
 
 
 def _values(
-    recorded: Any, new: Any, recorded_ms: float | None, absent: tuple[str, str], took: str = "Call duration"
+    recorded: Any, new: Any, recorded_ms: float | None, absent: tuple[str, str]
 ) -> Iterator[tuple[str, str, str]]:
     before, after = absent
-    yield "Model", recorded.model or before, new.model or after
-    yield "Tokens", _tokens(recorded, before), _tokens(new, after)
-    yield "Cost", _money(recorded), _money(new)
-    yield took, _duration(recorded_ms, before), _duration(new.duration_ms, after)
-    yield "Grounding", _grounding(recorded.grounding, before), _grounding(new.grounding, after)
+    yield MODEL, recorded.model or before, new.model or after
+    yield TOKENS, _tokens(recorded, before), _tokens(new, after)
+    yield COST, _money(recorded), _money(new)
+    yield TOOK, _duration(recorded_ms, before), _duration(new.duration_ms, after)
+    yield GROUNDING, _grounding(recorded.grounding, before), _grounding(new.grounding, after)
 
 
 def _tokens(side: Any, absent: str) -> str:

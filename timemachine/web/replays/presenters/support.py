@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from timemachine.web.marked_rows import numbered_together
+from timemachine.web.replays.presenters.marked_rows import numbered_together
 from timemachine.web.replays.presenters.passages import AnyStep
 from timemachine.web.sessions.presenters.sentences import Sentence, sentences
 from timemachine.web.sessions.presenters.supporting_passages import Evidence, evidence

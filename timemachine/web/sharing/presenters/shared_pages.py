@@ -126,7 +126,8 @@ def both_sides(
     )
     if scope.link.redaction is not None:
         # Only the verdict says that two answers are the same: they may differ in what is withheld.
-        sides = replace(sides, same=sides.same and step.verdict == "identical")
+        is_same = sides.diff.same and step.verdict == "identical"
+        sides = replace(sides, diff=replace(sides.diff, same=is_same))
     return {
         "step": step,
         "erased_parts": {step.id: step.erased},
