@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import Program, program
-from tests.builders import FACTS, QUESTIONS, recorded_session
+from tests.builders import FACTS, QUESTIONS, compared, recorded_session, replayed
 from tests.governance.sharing.recorded import ask
 from tests.memory.patterns.recorded import failed
 from tests.memory.patterns.recorded import patterns as patterns_in
@@ -20,6 +20,9 @@ from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, Project
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.recording.sessions.commands import append, start_session
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.text.redaction.commands import make_profile
 from timemachine.text.redaction.pure.rules import read_rules
 from timemachine.text.redaction.queries import as_profile
@@ -156,3 +159,24 @@ def test_the_number_of_queries_of_a_redacted_page_does_not_grow_with_its_rows(pr
         paths = (page, f"{page}?step={asks}&tab=state", f"{page}?step={asks}&tab=context", f"{page}print/")
         counts.append([count_queries(visitor, each) for each in paths])
     assert counts[1:] == counts[:1] * 2
+
+
+@pytest.mark.django_db
+def test_the_number_of_queries_of_a_printed_replay_or_comparison_does_not_grow_with_its_answers(
+    project: Project,
+) -> None:
+    counts: dict[str, list[int]] = {"replay": [], "comparison": []}
+    for asks in (FEW, 3 * MORE):
+        questions = [f"How long is question {number} kept?" for number in range(asks)]
+        session = recorded_session(project, key=f"printed-{asks}", questions=questions)
+        made: dict[str, Replay | Comparison] = {
+            "replay": replayed(session, ReplayOptions(top_k=3)),
+            "comparison": compared(project, [session], *MODELS),
+        }
+        for name, of in made.items():
+            _, path = shared(project, of)
+            visitor, page = opened(path)
+            assert visitor.get(f"{page}print/").getvalue().count(b'class="printed-step"') >= asks
+            counts[name].append(count_queries(visitor, f"{page}print/"))
+    for few, many in counts.values():
+        assert few == many

@@ -234,7 +234,7 @@ def test_the_passages_of_an_ask_are_its_own_or_those_of_the_finds_inside_it(proj
     )
     session.refresh_from_db()
     scope = scope_of(project, session)
-    held = [[step.action.sequence for step in scope.context_steps(at)] for at in (1, 2, 4, 5)]
+    held = [[step.action.sequence for step in scope.context_steps([at])[at]] for at in (1, 2, 4, 5)]
     assert held == [[2, 3], [2], [4], [5]]
 
 
@@ -245,7 +245,7 @@ def refused_everywhere(scope: Scope) -> None:
         scope.first_step,
         lambda: scope.step(2),
         lambda: scope.document(2),
-        lambda: scope.context_steps(2),
+        lambda: scope.context_steps([2]),
         scope.replay_steps,
         lambda: scope.replay_step(2),
         lambda: scope.payload(text_sha256(FROZEN)),

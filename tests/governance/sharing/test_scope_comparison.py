@@ -79,7 +79,8 @@ def test_a_cell_includes_its_answer_its_passages_and_the_recorded_ask(
         assert step.output is not None
         assert cell.step.new_answer == text(step.output)
         assert scope.payload(step.output.sha256).data.decode() == text(step.output)
-        passages = [each for found in scope.comparison().contexts(cell) for each in found.passages]
+        (contexts,) = scope.comparison().contexts([cell]).values()
+        passages = [each for found in contexts for each in found.passages]
         assert passages
         for passage in passages:
             assert passage.hit.sha256 is not None
@@ -207,7 +208,8 @@ def test_steps_of_one_of_two_sessions_are_not_found_under_the_other(project: Pro
     assert [each.id for each in scope.sessions()] == [first.id, second.id]
     for step in steps_of(made):
         cell = scope.comparison().cell(step.id)
-        assert {found.session for found in scope.comparison().contexts(cell)} == {step.action.session_id}
+        (contexts,) = scope.comparison().contexts([cell]).values()
+        assert {found.session for found in contexts} == {step.action.session_id}
 
 
 def test_an_evidence_only_link_shows_metadata_but_no_cell(comparison: Comparison) -> None:

@@ -1,14 +1,14 @@
 """What a link to a comparison shows: its asks and model calls with the answers and remarks from before the link."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 
 from timemachine.core.pure.model_steps import ModelSteps
-from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_parts
-from timemachine.governance.sharing.boundaries import actions_within, counted_steps, steps_within
+from timemachine.governance.sharing.boundaries import SIZES, actions_within, counted_steps, steps_within
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models.comparisons import (
@@ -24,9 +24,9 @@ from timemachine.governance.sharing.read_models.comparisons import (
     shared_mark,
     shared_opinion,
 )
-from timemachine.governance.sharing.read_models.replays import shared_replay_step
+from timemachine.governance.sharing.read_models.replays import shared_replay_steps
 from timemachine.governance.sharing.read_models.steps import SharedStep
-from timemachine.governance.sharing.recorded_steps import RecordedSteps
+from timemachine.governance.sharing.recorded_steps import RecordedSteps, batches_by_size
 from timemachine.governance.sharing.redactor import Redactor
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
@@ -42,10 +42,9 @@ from timemachine.replay.comparison.queries import annotated, marks_of, opinions_
 from timemachine.replay.comparison.recorded import RecordedAnswers, recorded_answers
 from timemachine.replay.comparison.results import FEW, results_of
 from timemachine.replay.runs.answer_lines import AnswerLines, answer_lines
-from timemachine.replay.runs.models import ReplayStep
+from timemachine.replay.runs.models import ReplayHit, ReplayStep
 
 LATER: Final = "answered later"
-_NOTHING_ERASED: Final = ErasedParts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,35 +102,53 @@ class ComparisonScope:
         """Return the number of answers."""
         return self._cells().count()
 
-    def cell_ids(self, within: slice) -> list[int]:
-        """Return the ids of some answers, those at these places in the order of the recorded steps and then of the models."""
+    def cell_ids(self, within: slice) -> Iterator[list[int]]:
+        """Yield the ids of some answers, those at these places in the order of the recorded steps and then of the models, as many
+        at a time as are read together."""
         order = ("action__session_id", "sequence", "replay__run__arm", "id")
-        return list(self._cells().order_by(*order).values_list("id", flat=True)[within])
+        return batches_by_size(self._cells().order_by(*order).values_list("id", *SIZES)[within])
 
     def cell(self, step_id: int) -> SharedCell:
         """Return one answer with the recorded one and the remarks about it."""
-        found = self._step(step_id)
-        erased = erased_parts([found]).get(found.id, _NOTHING_ERASED)
-        return SharedCell(
-            step=shared_replay_step(found, self._redactor(), erased),
-            arm=found.replay.run.arm,
-            marks=self._marks(marks_of([found.id]).get(found.id, [])),
-            opinions=self._opinions(opinions_of([found.id]).get(found.id, [])),
-        )
+        return self.cells([step_id])[0]
 
-    def contexts(self, cell: SharedCell) -> list[SharedStep]:
-        """Return the recorded steps with the passages of a cell's ask."""
-        session = Session.objects.get(id=cell.step.session)
-        actions = actions_within(self.link).filter(session=session)
-        recorded = RecordedSteps(session=session, actions=actions, redactor=self._redactor())
-        return recorded.context_steps(cell.step.sequence)
+    def cells(self, step_ids: Sequence[int]) -> list[SharedCell]:
+        """Return some answers in this order, each with the recorded one and the remarks about it."""
+        steps = self._steps(step_ids)
+        marks, opinions = marks_of(step_ids), opinions_of(step_ids)
+        return [
+            SharedCell(
+                step=shared,
+                arm=step.replay.run.arm,
+                marks=self._marks(marks.get(step.id, [])),
+                opinions=self._opinions(opinions.get(step.id, [])),
+            )
+            for step, shared in zip(steps, shared_replay_steps(steps, self._redactor()), strict=True)
+        ]
 
-    def _step(self, step_id: int) -> ReplayStep:
-        cells = self._cells().select_related("replay__run", "action__input", "action__output", "output")
-        found = cells.filter(id=step_id).first() if 0 < step_id < 2**62 else None
-        if found is None:
-            raise link_not_valid()
+    def contexts(self, cells: Sequence[SharedCell]) -> dict[tuple[UUID, int], list[SharedStep]]:
+        """Return the recorded steps with the passages of these answers' asks, by session and sequence; the queries of each
+        session are always as many."""
+        named = {(cell.step.session, cell.step.sequence) for cell in cells}
+        found = {}
+        for session in Session.objects.filter(id__in={session for session, _ in named}):
+            actions = actions_within(self.link).filter(session=session)
+            recorded = RecordedSteps(session=session, actions=actions, redactor=self._redactor())
+            sequences = {sequence for of, sequence in named if of == session.id}
+            for sequence, steps in recorded.context_steps(sequences).items():
+                found[session.id, sequence] = steps
         return found
+
+    def _steps(self, step_ids: Sequence[int]) -> list[ReplayStep]:
+        hits = Prefetch("hits", ReplayHit.objects.select_related("payload").order_by("rank"))
+        related = ("replay__run", "action__input", "action__output", "output")
+        cells = self._cells().select_related(*related).prefetch_related(hits, "attempts")
+        found = {
+            each.id: each for each in cells.filter(id__in=[each for each in step_ids if 0 < each < 2**62])
+        }
+        if len(found) < len(step_ids):
+            raise link_not_valid()
+        return [found[each] for each in step_ids]
 
     def steps_compared(self) -> ModelSteps:
         """Return how many recorded asks and model calls were answered."""

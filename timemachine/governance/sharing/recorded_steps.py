@@ -1,6 +1,6 @@
 """The recorded steps of one session, as far as a link shows them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -99,41 +99,49 @@ class RecordedSteps:
 
     def in_full(self, span: StepRange, first_bytes: int) -> Iterator[list[SharedStep]]:
         """Yield the steps of a range in order, a few at a time, each payload and passage up to that many bytes and without the steps inside."""
-        for sequences in self._in_batches(span, first_bytes):
-            found = steps_in_full(self.session, sequences, first_bytes)
-            rows = {each.parent.sequence: each.parent for each in found if each.parent is not None}
-            shown = self.actions.filter(sequence__in=rows).values_list("sequence", flat=True)
-            above = {each: nameless_row(rows[each]) for each in shown}
-            complete = self._complete(sequences)
-            yield [
-                self._shared(
-                    each, complete, above.get(each.parent.sequence) if each.parent else None, [], first_bytes
-                )
-                for each in found
-            ]
-
-    def _in_batches(self, span: StepRange, first_bytes: int) -> Iterator[list[int]]:
-        """Yield the numbers of the steps in order, as many at a time as are read together; for redaction, they are read whole."""
         steps = self.actions.filter(sequence__range=(span.first, span.last)).order_by("sequence")
         sized = steps.annotate(passages=Coalesce(Sum("hits__payload__size"), 0))
-        batch, total = list[int](), 0
         columns = ("sequence", "input__size", "output__size", "source__size", "passages")
-        for sequence, *sizes in sized.values_list(*columns).iterator(chunk_size=1_000):
-            if batch and (len(batch) == MOST_AT_ONCE or total > BYTES_AT_ONCE):
-                yield batch
-                batch, total = [], 0
-            batch.append(sequence)
-            total += sum(
-                (size or 0) if self.redactor.rules else min(size or 0, first_bytes) for size in sizes
-            )
-        if batch:
-            yield batch
+        rows = sized.values_list(*columns).iterator(chunk_size=1_000)
+        most = None if self.redactor.rules else first_bytes  # for redaction, they are read whole
+        for sequences in batches_by_size(rows, most):
+            yield self._in_full(sequences, first_bytes)
 
-    def context_steps(self, sequence: int) -> list[SharedStep]:
-        """Return the steps with the passages of a find or ask: itself, or else the finds inside it."""
-        found = self.step(sequence)
-        inside = [row.sequence for row in found.children if row.kind == "find"]
-        return [found] if found.passages or not inside else [self.step(each) for each in inside]
+    def _in_full(self, sequences: Sequence[int], first_bytes: int) -> list[SharedStep]:
+        found = steps_in_full(self.session, sequences, first_bytes)
+        rows = {each.parent.sequence: each.parent for each in found if each.parent is not None}
+        shown = self.actions.filter(sequence__in=rows).values_list("sequence", flat=True)
+        above = {each: nameless_row(rows[each]) for each in shown}
+        complete = self._complete(sequences)
+        return [
+            self._shared(
+                each, complete, above.get(each.parent.sequence) if each.parent else None, [], first_bytes
+            )
+            for each in found
+        ]
+
+    def context_steps(self, sequences: Collection[int]) -> dict[int, list[SharedStep]]:
+        """Return for each find or ask the steps with its passages, without the steps around them: itself, or else the finds inside it.
+
+        At most nine queries for any number of them.
+        """
+        asked = dict(self.actions.filter(sequence__in=sequences).values_list("sequence", "client_id"))
+        if len(asked) < len(set(sequences)):
+            raise link_not_valid()
+        by_id = {client_id: sequence for sequence, client_id in asked.items() if client_id is not None}
+        finds = self.actions.filter(Q(parent_sequence__in=asked) | Q(parent_id_given__in=by_id), kind="find")
+        columns = ("sequence", "parent_sequence", "parent_id_given")
+        inside: dict[int, list[int]] = {}
+        for sequence, parent, parent_id in finds.order_by("sequence").values_list(*columns):
+            inside.setdefault(parent if parent in asked else by_id[parent_id], []).append(sequence)
+        every = sorted({*asked, *(each for within in inside.values() for each in within)})
+        found = {each.action.sequence: each for each in self._in_full(every, FIRST_BYTES)}
+        return {
+            each: [found[each]]
+            if found[each].passages or each not in inside
+            else [found[within] for within in inside[each]]
+            for each in asked
+        }
 
     def request(self, sequence: int, messages: int) -> FrozenRequest:
         """Return the request of a model call with this many of its latest messages, of what the link shows.
@@ -235,6 +243,20 @@ class RecordedSteps:
         if found is None:
             raise link_not_valid()
         return found
+
+
+def batches_by_size(rows: Iterable[Sequence[int | None]], most: int | None = None) -> Iterator[list[int]]:
+    """Yield the first column of the rows, as many at a time as are read together: by number, and by the sizes in the other
+    columns, of which each counts `most` bytes at most."""
+    batch, total = list[int](), 0
+    for first, *sizes in rows:
+        if batch and (len(batch) == MOST_AT_ONCE or total > BYTES_AT_ONCE):
+            yield batch
+            batch, total = [], 0
+        batch.append(first or 0)
+        total += sum((size or 0) if most is None else min(size or 0, most) for size in sizes)
+    if batch:
+        yield batch
 
 
 def erasures_in(steps: Sequence[SharedStep]) -> dict[int, list[SharedErasure]]:

@@ -5,7 +5,7 @@ which are redacted while they are built. Anything else raises one and the same `
 reveals nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import IO
 
@@ -15,6 +15,7 @@ from timemachine.evidence.sealing.erased_since import ErasureSummary
 from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_parts
 from timemachine.governance.sharing import evidence, recorded_steps, seals
 from timemachine.governance.sharing.boundaries import (
+    SIZES,
     actions_within,
     counted_actions,
     fields_of,
@@ -39,7 +40,7 @@ from timemachine.governance.sharing.read_models.replays import (
     SharedReplayStep,
     shared_replay,
     shared_replay_row,
-    shared_replay_step,
+    shared_replay_steps,
     shared_tally,
 )
 from timemachine.governance.sharing.read_models.requests import SharedRequest, shared_request
@@ -53,7 +54,7 @@ from timemachine.governance.sharing.read_models.seals import (
 )
 from timemachine.governance.sharing.read_models.states import SharedState
 from timemachine.governance.sharing.read_models.steps import SharedPayload, SharedStep, shared_payload
-from timemachine.governance.sharing.recorded_steps import PAGE, RecordedSteps
+from timemachine.governance.sharing.recorded_steps import PAGE, RecordedSteps, batches_by_size
 from timemachine.governance.sharing.redactor import Redactor
 from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.sessions.models import Action, Session
@@ -124,9 +125,9 @@ class Scope:
         self._last(SESSION)
         return self._recorded().in_full(span, first_bytes)
 
-    def context_steps(self, sequence: int) -> list[SharedStep]:
-        """Return the steps with the passages of a find or ask: itself, or else the finds inside it."""
-        return self._recorded().context_steps(sequence)
+    def context_steps(self, sequences: Collection[int]) -> dict[int, list[SharedStep]]:
+        """Return for each find or ask the steps with its passages: itself, or else the finds inside it."""
+        return self._recorded().context_steps(sequences)
 
     def contents(self) -> SharedContents:
         """Return the parts of a session's timeline and its first failed steps. One query."""
@@ -187,25 +188,31 @@ class Scope:
 
     def replay_step(self, sequence: int) -> SharedReplayStep:
         """Return one step of the replay with its recorded and new content."""
-        found = self._replay_steps().select_related("replay").filter(sequence=sequence).first()
-        if found is None:
-            raise link_not_valid()
-        erased = erased_parts([found]).get(found.id, _NOTHING_ERASED)
-        return shared_replay_step(found, self._redactor(), erased)
+        return self.replay_steps_in_full([sequence])[0]
 
-    def replayed_sequences(self, within: slice) -> list[int]:
-        """Return some steps of the replay by number, those at these places of their order."""
-        return list(self._replay_steps().order_by("sequence").values_list("sequence", flat=True)[within])
+    def replay_steps_in_full(self, sequences: Collection[int]) -> list[SharedReplayStep]:
+        """Return some steps of the replay in order, with their recorded and new content."""
+        found = list(self._replay_steps().select_related("replay").filter(sequence__in=sequences))
+        if len(found) < len(sequences):
+            raise link_not_valid()
+        return shared_replay_steps(found, self._redactor())
+
+    def replayed_sequences(self, within: slice) -> Iterator[list[int]]:
+        """Yield some steps of the replay by number, those at these places of their order, as many at a time as are read together."""
+        rows = self._replay_steps().order_by("sequence").values_list("sequence", *SIZES)
+        return batches_by_size(rows[within])
 
     def count_replayed(self) -> int:
         """Return the number of steps of the replay."""
         return self._replay_steps().count()
 
-    def replayed_request(self, step: int) -> SharedRequest | None:
-        """Return the request of a step of a replay or comparison, by its id; None if it is not a model call."""
+    def replayed_requests(self, steps: Collection[int]) -> dict[int, SharedRequest]:
+        """Return the requests of steps of a replay or comparison, by their ids, without those that are not model calls."""
         found = steps_within(self.link).select_related("action__input", "action__output", "action__session")
-        call = found.filter(id=step, kind=MODEL_CALL).first()
-        return None if call is None else shared_request(call, self._redactor())
+        redactor = self._redactor()
+        return {
+            call.id: shared_request(call, redactor) for call in found.filter(id__in=steps, kind=MODEL_CALL)
+        }
 
     def comparison(self) -> ComparisonScope:
         """Return the comparison of a link to a comparison."""

@@ -29,15 +29,41 @@ def hits_of(action: Action) -> list[Hit]:
 
     The passages of several finds follow each other in the order of the finds, ranked from 1.
     """
-    read_hits([action])
-    own = list(action.hits.all())
-    if own or action.kind != "ask":
-        return own
-    within = Q(parent_sequence=action.sequence)
-    if action.client_id is not None:
-        within |= Q(parent_id_given=action.client_id)
-    finds = list(Action.objects.filter(within, session=action.session_id, kind="find").order_by("sequence"))
+    return hits_of_each([action])[0]
+
+
+def hits_of_each(actions: Sequence[Action]) -> list[list[Hit]]:
+    """Return for each action what `hits_of` returns. At most three queries for any number of them."""
+    read_hits(actions)
+    own = [list(action.hits.all()) for action in actions]
+    finds = _finds_inside(
+        [each for each, hits in zip(actions, own, strict=True) if each.kind == "ask" and not hits]
+    )
+    return [hits or _ranked(finds.get(action.pk, ())) for action, hits in zip(actions, own, strict=True)]
+
+
+def _finds_inside(asks: Sequence[Action]) -> dict[int, list[Action]]:
+    """Return the finds inside each ask in their order, with their passages."""
+    if not asks:
+        return {}
+    by_id = {(each.session_id, each.client_id): each.pk for each in asks if each.client_id is not None}
+    by_number = {(each.session_id, each.sequence): each.pk for each in asks}
+    inside = Q(parent_sequence__in=[each.sequence for each in asks])
+    inside |= Q(parent_id_given__in=[client_id for _, client_id in by_id])
+    sessions = {each.session_id for each in asks}
+    finds = list(Action.objects.filter(inside, session__in=sessions, kind="find").order_by("sequence"))
     read_hits(finds)
+    found: dict[int, list[Action]] = {}
+    for find in finds:
+        above = by_number.get((find.session_id, find.parent_sequence or 0)) or by_id.get(
+            (find.session_id, find.parent_id_given or "")
+        )
+        if above is not None:
+            found.setdefault(above, []).append(find)
+    return found
+
+
+def _ranked(finds: Sequence[Action]) -> list[Hit]:
     found = [copy(hit) for find in finds for hit in find.hits.all()]
     for rank, hit in enumerate(found, 1):
         hit.rank = rank

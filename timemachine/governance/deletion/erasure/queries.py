@@ -104,22 +104,38 @@ def has_marks(session: Session) -> bool:
 def erased_passages(hits: Sequence[Hit]) -> set[int]:
     """Return which of a replayed step's frozen passages were partly or completely erased, by position from 1.
 
-    Passages of several finds follow each other. One query, none without passages.
+    Passages of several finds follow each other. Two queries, none without passages.
     """
-    if not hits:
-        return set()
-    steps = Action.objects.filter(id__in={hit.action_id for hit in hits})
-    named = dict(steps.values_list("id", "sequence"))
-    rows = ErasedField.objects.filter(
-        session__in=steps.values("session"), replay=None, field__startswith="hit."
-    ).values_list("sequence", "field")
-    erased = {(sequence, rank_of(field)) for sequence, field in rows if sequence in set(named.values())}
-    place, found = Counter[int](), set()
-    for number, hit in enumerate(hits, 1):
-        place[hit.action_id] += 1
-        if (named[hit.action_id], place[hit.action_id]) in erased:
-            found.add(number)
+    return erased_passages_of_each([hits])[0]
+
+
+def erased_passages_of_each(passages: Sequence[Sequence[Hit]]) -> list[set[int]]:
+    """Return for the frozen passages of each step what `erased_passages` returns. At most two queries for any number of them."""
+    named = _actions_named({hit.action_id for hits in passages for hit in hits})
+    rows = (
+        ErasedField.objects.filter(
+            session__in={session for session, _ in named.values()}, replay=None, field__startswith="hit."
+        ).values_list("session", "sequence", "field")
+        if named
+        else ()
+    )
+    erased = {(session, sequence, rank_of(field)) for session, sequence, field in rows}
+    found = []
+    for hits in passages:
+        place = Counter[int]()
+        here = set()
+        for number, hit in enumerate(hits, 1):
+            place[hit.action_id] += 1
+            if (*named[hit.action_id], place[hit.action_id]) in erased:
+                here.add(number)
+        found.append(here)
     return found
+
+
+def _actions_named(ids: Collection[int]) -> dict[int, tuple[UUID, int]]:
+    """Return the session and sequence of actions by id. One query, none without ids."""
+    rows = Action.objects.filter(id__in=ids).values_list("id", "session", "sequence") if ids else ()
+    return {id_: (session, sequence) for id_, session, sequence in rows}
 
 
 def erased_parts(steps: Sequence[ReplayStep]) -> dict[int, ErasedParts]:

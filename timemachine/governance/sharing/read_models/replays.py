@@ -9,13 +9,13 @@ from uuid import UUID
 
 from timemachine.core.payloads import queries as payloads
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_passages
+from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_parts, erased_passages_of_each
 from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.read_models.links import session_name
 from timemachine.governance.sharing.read_models.steps import RETRIEVAL, hits_in, shown_of_retrieval
 from timemachine.governance.sharing.redactor import Redactor, naming_fields, payload_text
 from timemachine.llm.pure.requests.neutral import ToolCall
-from timemachine.recording.sessions.models import Action, FrozenPassage
+from timemachine.recording.sessions.models import Action, FrozenPassage, Hit
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.timeline.schemas.actions import HitOut
 from timemachine.replay.runs import frozen
@@ -29,6 +29,7 @@ from timemachine.text.redaction.pure.marks import HASH, REPEATS, mark
 from timemachine.text.redaction.pure.values import with_texts_replaced
 
 _COUNTED_RETRIEVAL: Final = ("verdict", "gained", "lost", "moved")
+_NOTHING_ERASED: Final = ErasedParts()
 _NO_QUOTES: Final = ("not_asked", "cut_off")
 
 
@@ -232,9 +233,27 @@ def shared_replay_row(
     )
 
 
-def shared_replay_step(step: ReplayStep, redactor: Redactor, erased: ErasedParts) -> SharedReplayStep:
-    """Return a step of a replay with its recorded and new content, both redacted by the same rules."""
-    hits, found = frozen.hits_of(step.action), list(step.hits.all())
+def shared_replay_steps(steps: Sequence[ReplayStep], redactor: Redactor) -> list[SharedReplayStep]:
+    """Return steps of replays with their recorded and new content, both redacted by the same rules.
+
+    At most eight queries for any number of steps whose own passages and attempts were read.
+    """
+    passages = frozen.hits_of_each([step.action for step in steps])
+    erased, ranks = erased_parts(steps), erased_passages_of_each(passages)
+    return [
+        _shared(step, redactor, hits, erased.get(step.id, _NOTHING_ERASED), frozenset(erased_ranks))
+        for step, hits, erased_ranks in zip(steps, passages, ranks, strict=True)
+    ]
+
+
+def _shared(
+    step: ReplayStep,
+    redactor: Redactor,
+    hits: Sequence[Hit],
+    erased: ErasedParts,
+    erased_ranks: frozenset[int],
+) -> SharedReplayStep:
+    found = list(step.hits.all())
     recorded = _recorded(step.action, hits)
     new = _new(step, recorded, found if step.retrieval is not None else hits)
     shown_recorded, shown_new = redactor.document(recorded), redactor.document(new)
@@ -272,7 +291,7 @@ def shared_replay_step(step: ReplayStep, redactor: Redactor, erased: ErasedParts
         recorded_frames=recorded_frames,
         found_frames=found_frames,
         answer_frames=_answer_frames(step, recorded_frames, found_frames),
-        erased_ranks=frozenset(erased_passages(hits)),
+        erased_ranks=erased_ranks,
         attempts=[shown_of(SharedAttempt, each) for each in step.attempts.all()],
         erased=erased,
     )

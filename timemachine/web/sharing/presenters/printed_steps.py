@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import batched
 from typing import Final
+from uuid import UUID
 
 from django.template.loader import get_template
 
@@ -128,28 +129,46 @@ def _parts(head: Head | None) -> list[tuple[str, str]] | None:
 
 
 def _of_replay(scope: Scope, part: Part, facts: Mapping[str, object]) -> Iterator[str]:
-    for sequence in scope.replayed_sequences(part.places):
-        step = scope.replay_step(sequence)
-        named = {"title": f"Step {sequence:,}"}
-        yield _replayed(scope, step, scope.context_steps(sequence), {**facts, **named})
+    for sequences in scope.replayed_sequences(part.places):
+        steps, contexts = scope.replay_steps_in_full(sequences), scope.context_steps(sequences)
+        requests = scope.replayed_requests([each.id for each in steps])
+        erased = scope.erased_fields([found for each in contexts.values() for found in each])
+        yield "".join(
+            _replayed(
+                each,
+                both_sides(scope, each, contexts[each.sequence], requests.get(each.id), erased, STATE),
+                {**facts, "title": f"Step {each.sequence:,}"},
+            )
+            for each in steps
+        )
 
 
 def _of_comparison(scope: Scope, part: Part, facts: Mapping[str, object]) -> Iterator[str]:
     """Yield the answers; the passages stand with the first answer of the part to each recorded step."""
     comparison = scope.comparison()
     names = column_names(comparison.about().arms)
-    before = None
-    for step_id in comparison.cell_ids(part.places):
-        cell = comparison.cell(step_id)
-        here = (cell.step.session, cell.step.sequence)
-        contexts = [] if here == before else comparison.contexts(cell)
-        before = here
-        named = {"title": f"Step {cell.step.sequence:,}", "column": names[cell.arm], "cell": cell}
-        yield _replayed(scope, cell.step, contexts, {**facts, **named})
+    printed_before: set[tuple[UUID, int]] = set()
+    for step_ids in comparison.cell_ids(part.places):
+        cells = comparison.cells(step_ids)
+        contexts, requests = comparison.contexts(cells), scope.replayed_requests(step_ids)
+        erased = {
+            session: scope.erased_fields(
+                [each for at, steps in contexts.items() if at[0] == session for each in steps]
+            )
+            for session in {session for session, _ in contexts}
+        }
+        answers = []
+        for cell in cells:
+            here = cell.step.session, cell.step.sequence
+            shown = [] if here in printed_before else contexts[here]
+            printed_before.add(here)
+            sides = both_sides(
+                scope, cell.step, shown, requests.get(cell.step.id), erased[cell.step.session], STATE
+            )
+            named = {"title": f"Step {cell.step.sequence:,}", "column": names[cell.arm], "cell": cell}
+            answers.append(_replayed(cell.step, sides, {**facts, **named}))
+        yield "".join(answers)
 
 
-def _replayed(
-    scope: Scope, step: SharedReplayStep, contexts: list[SharedStep], facts: Mapping[str, object]
-) -> str:
-    sides = both_sides(scope, step, contexts, STATE, everything=True)
+def _replayed(step: SharedReplayStep, sides: Mapping[str, object], facts: Mapping[str, object]) -> str:
     return get_template("shares/print_replayed.html").render({**facts, **sides, "side": f"s{step.id}-"})

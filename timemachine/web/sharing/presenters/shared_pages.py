@@ -1,6 +1,6 @@
 """What several pages of share links show: the cover, the result in numbers, and both sides of a replayed step."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,6 +11,8 @@ from django.utils.functional import SimpleLazyObject
 from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION
 from timemachine.governance.sharing.read_models.comparisons import SharedComparison
 from timemachine.governance.sharing.read_models.replays import SharedReplayStep
+from timemachine.governance.sharing.read_models.requests import SharedRequest
+from timemachine.governance.sharing.read_models.seals import SharedErasure
 from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.governance.sharing.scope import Scope
 from timemachine.recording.timeline.pure.picture import AxisName
@@ -114,16 +116,17 @@ def both_sides(
     scope: Scope,
     step: SharedReplayStep,
     contexts: Sequence[SharedStep],
+    request: SharedRequest | None,
+    erased: Mapping[int, Sequence[SharedErasure]],
     state: UrlState,
     *,
-    everything: bool,
+    everything: bool = True,
 ) -> dict[str, object]:
-    """Return both sides of a replayed step, and the recorded steps whose passages it uses."""
+    """Return both sides of a replayed step, its `request`, and the recorded steps whose passages it uses with what was `erased` of
+    them."""
     sides = side_by_side(step, everything=everything, beginnings=True)
     options = scope.replay().options if scope.link.target_type == REPLAY else {}
-    sent = replayed_request(
-        scope.replayed_request(step.id), options, state.first_bytes, *state.most_and_characters
-    )
+    sent = replayed_request(request, options, state.first_bytes, *state.most_and_characters)
     if scope.link.redaction is not None:
         # Only the verdict says that two answers are the same: they may differ in what is withheld.
         is_same = sides.diff.same and step.verdict == "identical"
@@ -133,7 +136,7 @@ def both_sides(
         "erased_parts": {step.id: step.erased},
         "sides": sides,
         "contexts": contexts,
-        "erased_fields": scope.erased_fields(contexts),
+        "erased_fields": erased,
         "asked": state,
         "here": {},
         "request_sent": sent,

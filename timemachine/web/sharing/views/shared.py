@@ -105,6 +105,7 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
 
 def _replay_step(request: HttpRequest, scope: Scope, sequence: int, more: Mapping[str, Any]) -> HttpResponse:
     step = scope.replay_step(sequence)
+    contexts = scope.context_steps([sequence])[sequence]
     return page(
         request,
         "shares/replay_step.html",
@@ -112,7 +113,9 @@ def _replay_step(request: HttpRequest, scope: Scope, sequence: int, more: Mappin
         | both_sides(
             scope,
             step,
-            scope.context_steps(sequence),
+            contexts,
+            scope.replayed_requests([step.id]).get(step.id),
+            scope.erased_fields(contexts),
             _state(request, "context"),
             everything=_everything(request),
         ),
@@ -131,6 +134,7 @@ def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse
 def _cell(request: HttpRequest, scope: Scope, step: int, more: Mapping[str, Any]) -> HttpResponse:
     comparison = scope.comparison()
     cell, made = comparison.cell(step), comparison.about()
+    (contexts,) = comparison.contexts([cell]).values()
     return page(
         request,
         "shares/cell.html",
@@ -138,7 +142,9 @@ def _cell(request: HttpRequest, scope: Scope, step: int, more: Mapping[str, Any]
         | both_sides(
             scope,
             cell.step,
-            comparison.contexts(cell),
+            contexts,
+            scope.replayed_requests([step]).get(step),
+            scope.erased_fields(contexts),
             _state(request, "context"),
             everything=_everything(request),
         ),
