@@ -125,8 +125,8 @@ def _text() -> str:
     demo = "\n".join(section for name, words in DEMO.items() if (section := _section(name, words)))
     calls = "\n".join(section for name, words in CALLS.items() if (section := _section(name, words)))
     return (
-        "# Pages\n\nA bank's card desk, and agents that repair a shop. `make pictures` retakes the pictures. Each page is shown in"
-        " both themes at 1440, 900 and 390 px, and as it was before."
+        "# Pages\n\nEach page in both themes, at 1440, 900 and 390 px, and before it was redesigned. The examples are the assistant of a"
+        " bank's card desk, and agents that repair a shop. `make pictures` retakes the pictures."
         f"\n\n{demo}\n# Pages of model calls\n\nA recorded agent that decides a claim, replayed with two other models.\n\n{calls}"
     )
 
