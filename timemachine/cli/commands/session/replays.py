@@ -230,7 +230,7 @@ def _open(address: str) -> None:
 def trial(
     *, session: str, sequence: int, frames: str | None, mode: str | None, with_diff: bool, **chosen: Any
 ) -> None:
-    """Try one find or ask again with a change.
+    """Try one find, ask or model call again with a change.
 
     Anything you leave unchanged is repeated as recorded. An ask uses its frozen passages, those named by --frames, or the results
     of a new search with --top-k and other search options. The session does not change.
