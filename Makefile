@@ -117,11 +117,13 @@ browser: .venv/.synced
 
 .tools/bin/uv:
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null || { echo 'Python 3 is missing: install it (Debian: apt install python3 python3-venv) and run make again.'; exit 1; }
+	@echo 'Installing uv in .tools …'
 	@python3 -m venv .tools > /dev/null 2>&1 || { rm -rf .tools; echo 'Python has no venv module: install it (Debian: apt install python3-venv) and run make again.'; exit 1; }
 	@.tools/bin/python -m pip install -qq --disable-pip-version-check 'uv>=0.13,<1'
 
 .venv/.synced: .tools/bin/uv uv.lock pyproject.toml clients/python/pyproject.toml .python-version
-	@echo 'Updating the packages in .venv …'
+	@if [ -d .venv ]; then echo 'Updating the packages in .venv …'; \
+		else echo 'Downloading the packages into .venv; this takes a minute or two, only the first time …'; fi
 	@.tools/bin/uv sync --locked --quiet --compile-bytecode
 	@mkdir -p build && touch $@
 

@@ -34,6 +34,7 @@ def home(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_first_start_says_where_everything_is(used_home: Path) -> None:
     output = used_home.with_name("used-home.said").read_text()
+    assert output.startswith("Preparing the database …\nTime Machine runs at ")
     assert re.search(r"http://127\.0\.0\.1:\d+/\n", output)
     assert f"Data               {used_home}.new\n" in output
     assert (used_home / "logs" / "worker.log").exists()
@@ -51,6 +52,7 @@ def test_a_second_start_is_refused_and_a_killed_web_server_is_restarted(home: Pa
     )
     _check_that_the_web_server_is_restarted(machine)
     wait_until((home / "beat-schedule").exists)  # beat runs in the worker
+    assert "Preparing" not in machine.output
     assert len([line for line in machine.processes().values() if "-m celery" in line]) == 1
     sockets = Path(_note(machine).database_url.split("@")[1].split("/")[0].replace("%2F", "/"))
     assert sockets.exists()

@@ -79,6 +79,7 @@ def _serve(top: Path) -> None:
     ) as process:
         try:
             assert process.stdout is not None
+            assert "Preparing the database" in process.stdout.readline()
             assert "Time Machine runs at" in process.stdout.readline()
             page = _fetched(f"{address}/sign-in/")
             for style in re.findall(r'href="(/static/[^"]+\.css)"', page):

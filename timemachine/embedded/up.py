@@ -86,6 +86,8 @@ def _prepare_and_serve(supervisor: Supervisor, address: Address, environment: di
     known = is_prepared(database_url)
     if known:
         supervisor.start(web)
+    else:
+        print_line("Preparing the database …")
     written = children.run(programs.preparation(environment))
     remember_prepared(database_url)
     if not known:
