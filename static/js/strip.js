@@ -18,6 +18,7 @@ let frameRows; // marks the rows in view
   const COLUMNS = 600;
   const FOLDED = 500; // ms that a folded gap takes when it is played
   const EVERY = 100;
+  const NEAR = 8; // px from an error's mark, which is narrow
   const map = () => document.getElementById("minimap");
   const picture = () => one(".picture", map());
   const scrubber = () => document.getElementById("scrubber");
@@ -146,10 +147,15 @@ let frameRows; // marks the rows in view
       .join(" · ");
   }
 
-  const placeOf = (event) => {
+  // In the lane of errors, the nearest one is meant.
+  function placeOf(event) {
     const box = picture().getBoundingClientRect();
-    return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)) * (COLUMNS - 0.01);
-  };
+    const place = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)) * (COLUMNS - 0.01);
+    if (event.target.dataset.lane !== "errors") return place;
+    const away = ({ left }) => Math.abs(left - place);
+    const near = scale().groups.filter((each) => each.errors && away(each) < (NEAR / box.width) * COLUMNS);
+    return near.length ? near.sort((one, other) => away(one) - away(other))[0].left + 0.06 : place; // they are rounded
+  }
 
   function showCard(place, lane) {
     put("hover", place, place);
@@ -202,7 +208,7 @@ let frameRows; // marks the rows in view
       return;
     }
     const place = placeOf(event);
-    showCard(place, event.target.dataset.lane);
+    showCard(place, event.target.dataset.lane === "errors" ? "" : event.target.dataset.lane);
     if (!brushed || !canZoom() || Math.abs(event.clientX - brushed.x) < 4) return;
     put("brush", Math.min(brushed.place, place), Math.max(brushed.place, place));
   });
@@ -212,7 +218,7 @@ let frameRows; // marks the rows in view
     const to = placeOf(event);
     brushed = null;
     one(".brush", map())?.remove();
-    if (!canZoom() || Math.abs(event.clientX - x) < 4) go(sequenceAt(to), true);
+    if (!canZoom() || Math.abs(event.clientX - x) < 4) go(sequenceAt(place), true);
     else zoomTo(Math.min(place, to), Math.max(place, to));
   });
   document.addEventListener("pointercancel", () => {

@@ -61,6 +61,14 @@ def test_the_pointer_reads_the_time_axis_and_a_drag_shows_a_range_of_it(ada: Pag
     ada.mouse.move(fold["x"] + fold["width"] / 2, middle)
     expect(card).to_contain_text("10 h 00 min without steps")
 
+    failed = picture.locator("[data-lane=errors]").bounding_box()
+    assert failed is not None
+    groups = (picture.get_attribute("data-groups") or "").split(";")
+    left = next(float(each.split(",")[0]) for each in groups if each.split(",")[3] == "5")
+    ada.mouse.click(box["x"] + box["width"] * left / 600 + 7, failed["y"] + failed["height"] / 2)
+    expect(card).to_have_text(re.compile(r"UTC · step 5 · 1 error"))
+    expect_selected(ada, 5)
+
     after = fold["x"] + fold["width"] + 2
     ada.mouse.move(after, middle)
     ada.mouse.down()

@@ -1,7 +1,10 @@
-"""Theme, account and keyboard settings of every page."""
+"""Theme, account and keyboard settings of every page, and the address of the server."""
 
+from ipaddress import ip_address
 from typing import Any, Final
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.middleware.csrf import get_token
 from django.template import Context
 from django.urls import NoReverseMatch, reverse
@@ -60,6 +63,16 @@ def address_of(name: str, *args: Any) -> str:
         return reverse(name, args=args)
     except NoReverseMatch:
         return ""
+
+
+@register.simple_tag
+def is_local_address() -> bool:
+    """Return whether the address in links to this server works only on its own machine."""
+    host = urlsplit(settings.PUBLIC_URL).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def post_form(context: Context, name: str, button: SafeString) -> SafeString:

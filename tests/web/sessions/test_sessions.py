@@ -293,3 +293,15 @@ def test_a_chosen_theme_is_set_on_the_page(browser: Client, cookie: str, attribu
 def test_any_other_theme_means_that_of_the_system(browser: Client, cookie: str) -> None:
     browser.cookies["tm_theme"] = cookie
     assert "data-theme" not in browser.get("/").content.decode()
+
+
+def test_an_address_that_only_this_machine_can_open_is_marked(browser: Client, settings: Settings) -> None:
+    for address, is_marked in (
+        ("http://127.0.0.1:8000", True),
+        ("http://[::1]:8000", True),
+        ("http://localhost", True),
+        ("https://example.org", False),
+        ("https://10.0.0.7", False),
+    ):
+        settings.PUBLIC_URL = address
+        assert ("TIMEMACHINE_PUBLIC_URL" in browser.get("/sessions/new/").text) is is_marked

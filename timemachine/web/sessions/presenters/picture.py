@@ -174,7 +174,7 @@ def drawing(
         ticks=[TickMark(at=_percent(each.at), label=each.label) for each in found.ticks],
         gaps=[_fold(gap) for gap in found.axis.gaps],
         names=names,
-        areas=_areas(found.lanes, top, row),
+        areas=[*_error_area(found), *_areas(found.lanes, top, row)],
         shapes=[*shapes, *_marks(found, pinned)],
         words=_words(found, pinned, replayed, more=len(noted) > len(pinned)),
         groups=";".join(_group(found)),
@@ -223,6 +223,10 @@ def _areas(lanes: Sequence[Lane], top: int, row: int) -> list[Area]:
         areas.append(Area(text=f"{lane.agent} {lane.name}".strip(), top=top, height=high))
         top += high
     return areas
+
+
+def _error_area(found: Picture) -> list[Area]:
+    return [Area(text="errors", top=AXIS_HEIGHT, height=MARKS_HEIGHT)] if found.errors else []
 
 
 def _bars(heights: Sequence[int], bottom: int) -> Iterator[str]:
