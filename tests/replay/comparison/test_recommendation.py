@@ -74,7 +74,8 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
         (
             12,
             [arm(), arm(), arm("changed")],
-            "Use small or large: not other, another one agrees with the recording more often by more than chance. "
+            "Nothing here tells small and large apart; other is behind: another one agrees with the recording more often, "
+            "by more than chance. "
             "The recording may itself be wrong.",
         ),
         (
@@ -128,6 +129,12 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
             "difference of 0.10 in grounding.",
         ),
         (
+            12,
+            [arm(cost=0.01), arm(cost=0.02), arm("changed", 0.01)],
+            "Use small: not large, another one is cheaper by more than chance, not other, another one agrees with the recording "
+            "more often by more than chance. The recording may itself be wrong.",
+        ),
+        (
             10,
             [arm(), arm() | {"missing": (None, "cancelled"), "verdict": ("identical", None)}],
             "10 asks are too few to say which variant to use: fewer than 6 of them have answers on both sides.",
@@ -144,7 +151,7 @@ def test_a_variant_is_recommended_only_for_what_is_more_than_chance(
 def test_being_close_to_a_recording_that_is_known_to_be_bad_recommends_nobody() -> None:
     closer = compared(12, [arm("changed", 0.01), arm("identical", 0.02)])
     assert recommendation(closer, NAMES, 1) == (
-        "Use small: it is cheaper. The difference is more than chance. Agreement with the recording does not count here: "
+        "Use small: it is cheaper. The difference is more than chance. Nothing shows that its answers are worse. Agreement with the recording does not count here: "
         "1 of 12 recorded answers is marked as an error or rated worse than a new one."
     )
     alone = compared(12, [arm("changed"), arm("identical")])

@@ -179,7 +179,7 @@ class ComparisonForm(SentOnce):
 class JudgeForm(ModelFields):
     """Choose a judge model; there is no default, and the local model cannot judge. `named` is the model in the URL."""
 
-    models_id = "judges"
+    models_id = "judge-models"
 
     def __init__(self, choices: tuple[Choice, ...], named: str | None = None) -> None:
         judges = tuple(each for each in choices if each.name.provider != LOCAL)

@@ -6,7 +6,15 @@ from typing import Final
 
 from timemachine.core.pure.numbers import counted, money
 from timemachine.replay.comparison.pure.findings import Findings
-from timemachine.replay.comparison.pure.metrics import AGREEMENT, GROUNDING, OF_THE_RECORDING, noun_of
+from timemachine.replay.comparison.pure.metrics import (
+    AGREEMENT,
+    COST,
+    GROUNDING,
+    LATENCY,
+    OF_THE_RECORDING,
+    TOKENS,
+    noun_of,
+)
 from timemachine.replay.comparison.pure.statistics.intervals import FEWEST
 from timemachine.replay.comparison.pure.statistics.paired import A_BETTER, NOT_SHOWN, TOO_FEW, PairedResult
 from timemachine.replay.comparison.pure.statistics.wording import MOST_NEEDED_SHOWN, figure
@@ -22,6 +30,7 @@ _AHEAD: Final[Mapping[str, str]] = {
     "latency": "is faster",
     "tokens": "uses fewer tokens",
 }
+_QUALITY: Final = _AHEAD.keys() - {COST.name, LATENCY.name, TOKENS.name}
 _MOST_AGREEING: Final = "agrees with the recording most often"
 _BY_THE_RECORDING: Final = (_MOST_AGREEING, *(_AHEAD[each.name] for each in OF_THE_RECORDING))
 """The words for a variant that is close to the recording."""
@@ -75,7 +84,7 @@ def _advice(found: Findings, names: Sequence[str]) -> str:
     if len(answered) == 1:
         return _only_one(found, names[answered[0] - 1], answered[0])
     standings = [_standing(found, arm, names[arm - 1], answered) for arm in answered]
-    return _best(standings) or _not_behind(standings) or _no_difference(found, names, answered)
+    return _best(standings) or _not_behind(found, standings) or _no_difference(found, names, answered)
 
 
 def _best(standings: Sequence[_Standing]) -> str:
@@ -83,25 +92,32 @@ def _best(standings: Sequence[_Standing]) -> str:
     ahead = [each for each in standings if each.ahead]
     best = [each for each in ahead if not each.behind]
     if best:
-        return f"Use {best[0].name}: it {_joined(best[0].ahead)}. The difference is more than chance."
+        answers = "" if _QUALITY & {*best[0].ahead} else " Nothing shows that its answers are worse."
+        return (
+            f"Use {best[0].name}: it {_joined(best[0].ahead)}. The difference is more than chance.{answers}"
+        )
     if not ahead:
         return ""
     each_ahead = ", ".join(f"{each.name} {_joined(each.ahead)}" for each in ahead)
     return f"No variant is ahead in everything: {each_ahead}. Which one to use depends on what matters more."
 
 
-def _not_behind(standings: Sequence[_Standing]) -> str:
-    """Return which variants are behind another one; empty if none is."""
+def _not_behind(found: Findings, standings: Sequence[_Standing]) -> str:
+    """Return which variants are behind another one, and whether one is left; empty if none is behind."""
     behind = [each for each in standings if each.behind]
-    rest = [each.name for each in standings if not each.behind]
+    rest = [each for each in standings if not each.behind]
     if not behind:
         return ""
     if not rest:
         return "No variant is ahead in everything, and each is behind another variant in something. Which one to use depends on what matters more."
-    why = ", ".join(
-        f"not {each.name}, another one {_joined(each.behind)} by more than chance" for each in behind
-    )
-    return f"Use {' or '.join(rest)}: {why}."
+    if len(rest) == 1:
+        why = ", ".join(
+            f"not {each.name}, another one {_joined(each.behind)} by more than chance" for each in behind
+        )
+        return f"Use {rest[0].name}: {why}."
+    why = "; ".join(f"{each.name} is behind: another one {_joined(each.behind)}" for each in behind)
+    apart = f"Nothing here tells {_listed([each.name for each in rest])} apart"
+    return f"{apart}; {why}, by more than chance.{_needed(found, [each.arm for each in rest])}"
 
 
 def _standing(found: Findings, arm: int, name: str, arms: Sequence[int]) -> _Standing:
@@ -222,5 +238,8 @@ def _cheapest(found: Findings, names: Sequence[str], arms: Sequence[int]) -> str
 
 
 def _joined(metrics: Sequence[str]) -> str:
-    words = [_AHEAD[each] for each in metrics]
+    return _listed([_AHEAD[each] for each in metrics])
+
+
+def _listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
