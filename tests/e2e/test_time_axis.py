@@ -8,6 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.e2e.long_session import expect_selected
 from tests.e2e.product import Product
 from tests.waiting import wait_until
 
@@ -39,10 +40,6 @@ def action(number: int) -> dict[str, object]:
         "output": f"what step {number} said",
         "cost_usd": 123.45 if number == 1 else 0.0042,
     } | ({"error": {"type": "Timeout", "message": "Gave up"}} if number == 5 else {})
-
-
-def expect_selected(page: Page, sequence: int) -> None:
-    expect(page.locator(f'#step[data-sequence="{sequence}"]')).to_be_attached()
 
 
 def test_the_pointer_reads_the_time_axis_and_a_drag_shows_a_range_of_it(ada: Page, session: str) -> None:
