@@ -73,14 +73,14 @@ def test_a_newcomer_records_replays_and_shares(
     ada.get_by_role("link", name="Replay", exact=True).click()
     # the estimate beside the form follows every choice
     estimate = ada.locator("#estimate")
-    expect(estimate).to_contain_text(re.compile(r"Steps\s+3\s+Model calls\s+none"))
+    expect(estimate).to_contain_text(re.compile(r"Steps\s+2 asks, 1 find\s+Model calls\s+none"))
     ada.get_by_label("Ask another model").check()
     expect(estimate).to_contain_text("unknown: choose a model")
     ada.get_by_label("Model", exact=True).fill("local:extractive-3")
     expect(estimate).to_contain_text(re.compile(r"Model calls\s+2"))
     expect(estimate).to_contain_text("With local:extractive-3")
     ada.get_by_label("Through step").fill("2")
-    expect(estimate).to_contain_text(re.compile(r"Steps\s+2\s+Model calls\s+1"))
+    expect(estimate).to_contain_text(re.compile(r"Steps\s+1 ask, 1 find\s+Model calls\s+1"))
     ada.get_by_label("Through step").fill("")
     ada.get_by_label("Reason").fill("Prüfung der Antworten")
     with ada.expect_navigation(url="**/replays/**"):
