@@ -26,6 +26,7 @@ WORTH_A_LOOK: Final = 100
 """If fewer new steps than this were processed, the rest waits for the next job, so that steps arriving one by one
 are processed together.
 """
+_LOCK_SESSION: Final = "SELECT FROM tm_session WHERE id = %s FOR KEY SHARE"
 _BEHIND: Final = """
 SELECT s.id, coalesce(p.{through}, 0), coalesce(p.{restarts}, 0), s.last_sequence
 FROM tm_session s LEFT JOIN {progress} p ON p.session_id = s.id
@@ -121,12 +122,14 @@ class Backlog[Work: ProjectWork]:
 def store_if_current(begun: models.Model, store: Callable[[], None]) -> bool:
     """Store the result of a batch. Return False, without a change, if it is out of date or has to wait.
 
-    The session's row is first created in its own transaction: it waits for an append, and no append waits for it.
+    The row of the session's progress is first created in its own transaction: it waits for an append, and no append waits for it.
+    It locks the session before, in the order of an erasure, which would otherwise wait for the row while the row waits for it.
     """
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+                cursor.execute(_LOCK_SESSION, [begun.pk])
             type(begun)._default_manager.bulk_create([begun], ignore_conflicts=True)
         store()
     except (IntegrityError, OperationalError, Overtaken) as why:

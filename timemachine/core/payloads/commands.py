@@ -30,20 +30,27 @@ INSERT INTO tm_payload (project_id, sha256, media_type, data)
 SELECT %b, new.* FROM unnest(%b::text[], %b::text[], %b::bytea[]) AS new
 ON CONFLICT DO NOTHING RETURNING id, sha256, media_type
 """
-_FIND = "SELECT id, sha256, media_type FROM tm_payload WHERE project_id = %b AND sha256 = ANY(%b::text[])"
+_FIND = """
+SELECT id, sha256, media_type FROM tm_payload WHERE project_id = %b AND sha256 = ANY(%b::text[])
+ORDER BY id FOR KEY SHARE
+"""
+_LOCK = "SELECT FROM tm_payload WHERE id = ANY(%s) ORDER BY id FOR UPDATE"
 
 
 def store(project_id: UUID, contents: Iterable[Content]) -> dict[Content, int]:
-    """Return the id of each content's row, inserting missing ones. Call it in the transaction that refers to them."""
+    """Return the id of each content's row, inserting missing ones. Call it in the transaction that refers to them, until whose end
+    nobody else can delete them.
+    """
     by_name = {(content.sha256, content.media_type): content for content in contents}
     found = _ids(project_id, list(by_name)) if len(by_name) > FEW else {}
-    # one order everywhere, so that two writers of the same passages do not deadlock
-    missing = [by_name[name] for name in sorted(by_name) if name not in found]
-    for some in batched(missing, BATCH, strict=False):
-        found |= _inserted(project_id, some)
-    # rows that existed before, or that another transaction has inserted in the meantime
-    if existing := [name for name in by_name if name not in found]:
-        found |= _ids(project_id, existing)
+    while len(found) < len(by_name):
+        # one order everywhere, so that two writers of the same passages do not deadlock
+        missing = [by_name[name] for name in sorted(by_name) if name not in found]
+        for some in batched(missing, BATCH, strict=False):
+            found |= _inserted(project_id, some)
+        # rows that existed before, or that another transaction has inserted, unless one has deleted them in the meantime
+        if existing := [name for name in by_name if name not in found]:
+            found |= _ids(project_id, existing)
     return {content: found[name] for name, content in by_name.items()}
 
 
@@ -63,15 +70,21 @@ def drop_unreferenced(among: Collection[int]) -> int:
     """
     dropped = 0
     for some in batched(sorted(among), AT_ONCE):
-        unreferenced = Payload.objects.filter(id__in=some)
-        for reference in _references():
-            users = reference.model._base_manager.filter(**{reference.name: OuterRef("id")})
-            unreferenced = unreferenced.filter(~Exists(users))
-        doomed = list(unreferenced.values_list("id", flat=True))
         with connection.cursor() as cursor:
+            found = _unreferenced(some)
+            cursor.execute(_LOCK, [found])  # waits for transactions that store these contents again
+            doomed = _unreferenced(found)
             cursor.execute("DELETE FROM tm_payload WHERE id = ANY(%s)", [doomed])
         dropped += len(doomed)
     return dropped
+
+
+def _unreferenced(among: Collection[int]) -> list[int]:
+    found = Payload.objects.filter(id__in=among)
+    for reference in _references():
+        users = reference.model._base_manager.filter(**{reference.name: OuterRef("id")})
+        found = found.filter(~Exists(users))
+    return list(found.values_list("id", flat=True))
 
 
 def still_used(payloads: Collection[int]) -> int:

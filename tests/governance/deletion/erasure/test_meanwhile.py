@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,16 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
 from tests.builders import QUESTIONS, compared, recorded_session, replayed
 from tests.governance.deletion.erasure.canary import SENTENCE, everywhere
 from tests.threads import blocked_queries, in_a_thread
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.commands import store
+from timemachine.core.payloads.models import Payload
+from timemachine.core.pure.content import content_of
 from timemachine.evidence import commands
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.log import access, project_log
@@ -29,6 +34,11 @@ from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.evidence.sealing.subjects import Subject
 from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.governance.deletion.erasure.models import Erasure
+from timemachine.memory.backlog import store_if_current
+from timemachine.memory.patterns.models import ReadSession
+from timemachine.memory.patterns.reader import reread_session
+from timemachine.memory.search.indexing import reindex_steps
+from timemachine.memory.search.models import IndexedSession
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -308,3 +318,41 @@ def _problems(project: Project, folder: Path) -> list[dict[str, Any]]:
     exporting.write_log(target, project)
     (folder / "log.zip").write_bytes(target.getvalue())
     return list(tm_verify.verify(str(folder / "log.zip")).problems)
+
+
+@pytest.mark.parametrize(
+    ("begin", "again"),
+    [
+        (lambda each: ReadSession(session=each, project_id=each.project_id, began_at=now()), reread_session),
+        (
+            lambda each: IndexedSession(session=each, project_id=each.project_id),
+            partial(reindex_steps, sequences=[1]),
+        ),
+    ],
+    ids=["patterns", "search"],
+)
+def test_a_worker_that_begins_with_a_session_does_not_deadlock_with_its_erasure(
+    session: Session, begin: Callable[[Session], Any], again: Callable[[Session], None]
+) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            locked = Session.objects.select_for_update().get(pk=session.pk)
+            worker = in_a_thread(pool, lambda: store_if_current(begin(session), lambda: None))
+            wait_until(lambda: blocked_queries() == 1)
+            again(locked)
+        assert worker.result() is True
+
+
+def test_a_content_that_is_stored_again_is_not_deleted_as_unreferenced(transactional_db: None) -> None:
+    project = Project.objects.create(name="Meanwhile")
+    content = content_of("The same words.")
+    gone, kept = (start_session(project, name=name, by="test") for name in ("gone", "kept"))
+    append(gone.id, [ActionDraft(kind="message", output="The same words.")])
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            assert store(project.id, [content])[content]
+            deletion = in_a_thread(pool, lambda: erase_session(gone, by="ada"))
+            wait_until(lambda: blocked_queries() == 1)
+            append(kept.id, [ActionDraft(kind="message", output="The same words.")])
+        deletion.result()
+    assert Payload.objects.filter(project=project, sha256=content.sha256).count() == 1
