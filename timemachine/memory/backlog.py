@@ -130,6 +130,8 @@ def store_if_current(begun: models.Model, store: Callable[[], None]) -> bool:
             with connection.cursor() as cursor:
                 cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
                 cursor.execute(_LOCK_SESSION, [begun.pk])
+                if not cursor.rowcount:  # the session has been deleted
+                    return False
             type(begun)._default_manager.bulk_create([begun], ignore_conflicts=True)
         store()
     except (IntegrityError, OperationalError, Overtaken) as why:
