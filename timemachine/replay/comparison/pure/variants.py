@@ -43,7 +43,7 @@ def check(arms: Sequence[Variant], repeats: int) -> None:
     """Raise `InvalidInput` for variants or repeats that cannot be compared. The reason is checked separately."""
     if not FEWEST_ARMS <= len(arms) <= MOST_ARMS:
         raise InvalidInput(
-            f"A comparison needs {FEWEST_ARMS} to {MOST_ARMS} variants, and you gave {len(arms)}. The recording is always compared too.",
+            f"A comparison needs {FEWEST_ARMS} to {MOST_ARMS} variants besides the recording{f', not {len(arms)}' if arms else ''}.",
             code="arms_needed",
             field="arms",
         )
