@@ -123,7 +123,7 @@ def store_if_current(begun: models.Model, store: Callable[[], None]) -> bool:
     """Store the result of a batch. Return False, without a change, if it is out of date or has to wait.
 
     The row of the session's progress is first created in its own transaction: it waits for an append, and no append waits for it.
-    It locks the session before, in the order of an erasure, which would otherwise wait for the row while the row waits for it.
+    It locks the session first, as an erasure does; in the other order the two would deadlock. The key of `begun` is its session's id.
     """
     try:
         with transaction.atomic():

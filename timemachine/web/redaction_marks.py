@@ -25,6 +25,12 @@ _PARTS: Final = re.compile(r"\[(withheld|erased|deleted(?=: turn\])): ([^\[\]]{1
 
 
 @register.filter
+def is_marked(text: str) -> bool:
+    """Return whether parts of the text are withheld, erased or deleted."""
+    return MARK.search(text) is not None
+
+
+@register.filter
 def hatched(text: str) -> SafeString:
     """Return a redacted text with its marks as hatched blocks; every other character is escaped."""
     pieces = MARK.split(text)

@@ -3,7 +3,7 @@
 import os
 from collections import deque
 from collections.abc import Callable
-from multiprocessing import Value
+from multiprocessing import Lock as ProcessLock
 from multiprocessing.sharedctypes import RawArray
 from threading import Lock
 from time import monotonic
@@ -25,16 +25,18 @@ class OpenRequests:
 
     def __init__(self, processes: int) -> None:
         self._numbers = RawArray("i", processes)
-        self._places = Value("i", 0)
+        self._pids = RawArray("i", processes)
+        self._places = ProcessLock()
         self._own: int | None = None
         os.register_at_fork(after_in_child=self.take_place)
 
     def take_place(self) -> None:
-        """Start counting for this process, with the number of one that has ended if there were more processes."""
+        """Start counting for this process, in a free place or that of one that has ended; without one, it counts nothing."""
         with self._places:
-            self._own = self._places.value % len(self._numbers)
-            self._places.value += 1
-        self._numbers[self._own] = 0
+            self._own = next((place for place, pid in enumerate(self._pids) if not _is_running(pid)), None)
+            if self._own is not None:
+                self._pids[self._own] = os.getpid()
+                self._numbers[self._own] = 0
 
     def count(self, difference: int) -> None:
         """Add to the number of this process. Not for several threads at the same time."""
@@ -45,6 +47,17 @@ class OpenRequests:
     def excess(self) -> int:
         """How many more this process has than the one with the fewest."""
         return 0 if self._own is None else self._numbers[self._own] - min(self._numbers)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return pid != 0
+
+
+_OF_THIS_SERVER: Final = OpenRequests(settings.WEB_PROCESSES)
 
 
 class RequestQueue:
@@ -68,7 +81,7 @@ class RequestQueue:
         open_requests: OpenRequests | None = None,
     ) -> None:
         self._answer = answer
-        self._open = open_requests or OpenRequests(settings.WEB_PROCESSES)
+        self._open = open_requests or _OF_THIS_SERVER
         self._patience = patience
         self._long = long
         self._guard = Lock()

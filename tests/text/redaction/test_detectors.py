@@ -1,7 +1,8 @@
 """What the detectors find and what they leave unchanged."""
 
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
 from textwrap import wrap
+from urllib.parse import quote
 
 import pytest
 
@@ -283,6 +284,8 @@ def test_matches_with_unicode_variants_are_found_completely(text: str, name: str
 
 
 PICTURE = b64encode(b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" + bytes(range(256))).decode()
+PADDED = PICTURE.rstrip("=") + "QQ=="
+JPEG = urlsafe_b64encode(b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(range(200))).decode()
 IMAGE = "[withheld: image (base64)]"
 
 
@@ -293,8 +296,16 @@ IMAGE = "[withheld: image (base64)]"
         (f"The page: {PICTURE} (cut)", f"The page: {IMAGE} (cut)"),
         (f'"{PICTURE}"', f'"{IMAGE}"'),
         (f"data:image/png;base64,{PICTURE[:60]}", f"data:image/png;base64,{IMAGE}"),
-        ("\n".join(wrap(PICTURE, 76)[:4]) + "\n$ ls\n", f"{IMAGE}\n$ ls\n"),
+        ("\n".join(wrap(PADDED, 76)) + "\n$ ls\n", f"{IMAGE}\n$ ls\n"),
+        ("\r\n  ".join(wrap(PADDED, 40)) + "\r\nThe end of it.", f"{IMAGE}\r\nThe end of it."),
+        ("\\r\\n".join(wrap(PADDED, 76)) + " The end.", f"{IMAGE} The end."),
         (PICTURE.replace("/", "\\/"), IMAGE),
+        (JPEG, IMAGE),
+        (JPEG.replace("_", "\\/"), IMAGE),
+        (
+            f"src='data:image/png;base64,{quote(PADDED, safe='')}' alt",
+            f"src='data:image/png;base64,{IMAGE}' alt",
+        ),
         (b64encode(b"\x00\x00\x00\x1cftypavif" + bytes(200)).decode(), IMAGE),
         (b64encode(b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(200)).decode(), IMAGE),
     ],

@@ -172,3 +172,23 @@ def test_a_question_is_shown_once(viewer: Client, project: Project) -> None:
     assert [text in shown for text in ("→ Number 12.", "And in June?", "→ None.", "herons June")] == [
         True
     ] * 4
+
+
+def test_what_a_repeated_turn_has_besides_is_shown(viewer: Client, project: Project) -> None:
+    session = start_session(project, name="Odd", key="odd", by="test")
+    call = {"type": "tool_use", "id": "t", "name": "bash", "input": {"command": "rm -rf /data"}}
+    append(
+        session.id,
+        [
+            ActionDraft(kind="ask", id="ask", input="Which heron?", output="Number 12."),
+            ActionDraft(kind="find", parent="ask", input="Which heron?", error_message="The index is down."),
+            ActionDraft(kind="llm_call", id="one", output={"content": [call]}),
+            ActionDraft(kind="tool_call", parent="one", tool="bash", input={"command": "ls"}),
+        ],
+    )
+    shown = page(viewer, "odd")
+    assert [text in shown for text in ("The index is down.", "rm -rf /data", "The question of")] == [
+        True,
+        True,
+        False,
+    ]

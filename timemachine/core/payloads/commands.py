@@ -38,14 +38,13 @@ _LOCK = "SELECT FROM tm_payload WHERE id = ANY(%s) ORDER BY id FOR UPDATE"
 
 
 def store(project_id: UUID, contents: Iterable[Content]) -> dict[Content, int]:
-    """Return the id of each content's row, inserting missing ones. Call it in the transaction that refers to them, until whose end
-    nobody else can delete them.
+    """Return the id of each content's row, inserting missing ones. Call it in the transaction that refers to them: the rows
+    cannot be deleted before it ends.
     """
     by_name = {(content.sha256, content.media_type): content for content in contents}
     found = _ids(project_id, list(by_name)) if len(by_name) > FEW else {}
-    while len(found) < len(by_name):
-        # one order everywhere, so that two writers of the same passages do not deadlock
-        missing = [by_name[name] for name in sorted(by_name) if name not in found]
+    # one order everywhere, so that two writers of the same passages do not deadlock
+    while missing := [by_name[name] for name in sorted(by_name) if name not in found]:
         for some in batched(missing, BATCH, strict=False):
             found |= _inserted(project_id, some)
         # rows that existed before, or that another transaction has inserted, unless one has deleted them in the meantime

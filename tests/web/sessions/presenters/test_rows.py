@@ -115,7 +115,14 @@ def test_the_message_of_a_model_call_does_not_repeat_its_words(label: str, messa
 
 @pytest.mark.parametrize(
     ("label", "message"),
-    [(ANSWER, "Another sentence."), (f"{ANSWER} And more.", ANSWER), ("read · …", "read it")],
+    [
+        (ANSWER, "Another sentence."),
+        (f"{ANSWER} And more.", ANSWER),
+        ("read · The…", "The other words of it"),
+        ("", ""),
+        (deleted := "[deleted: turn] 2026-11-27 10:00 UTC", deleted),
+        (withheld := "Write to [withheld: e-mail]", withheld),
+    ],
 )
 def test_a_message_with_words_of_its_own_shows_them(label: str, message: str) -> None:
     assert "the answer of 4" not in call_and_message(label, message)

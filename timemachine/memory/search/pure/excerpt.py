@@ -13,10 +13,9 @@ LOOKED_AT: Final = 200
 _BEFORE: Final = 60
 _READ: Final = 4_000
 """How many characters of a text are searched for a readable beginning."""
-_OPAQUE: Final = re.compile(
-    r"(?=[^\sA-Z]*[A-Z])(?=[^\sa-z]*[a-z])(?=[^\s0-9]*[0-9])[A-Za-z0-9+/_-]{100,}={0,2}"
-)
-"""Base64, as of images and encrypted reasoning."""
+_LONG_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{100,}={0,2}")
+_OF_BASE64: Final = (re.compile("[A-Z]"), re.compile("[a-z]"), re.compile("[0-9]"))
+"""What a long run has if it is base64, as of images and encrypted reasoning."""
 _SHORT_STEM: Final = 4
 _WORD: Final = re.compile(r"[^\W_]+")
 _SPACE: Final = re.compile(r"\s")
@@ -61,11 +60,15 @@ def passage(sources: Sequence[Source], stems: Collection[str]) -> Passage | None
 
 def _beginning(source: Source) -> Passage | None:
     """Return the beginning of a text with an ellipsis in place of base64; None if nothing else is in it."""
-    readable = _OPAQUE.sub("…", source.text[:_READ])
+    readable = _LONG_RUN.sub(_without_base64, source.text[:_READ])
     if not _WORD.search(readable):
         return None
     whole = len(source.text) <= _READ and len(readable) <= SIZE
     return Passage(part=source.part, text=readable[:SIZE], begins=True, ends=whole)
+
+
+def _without_base64(run: re.Match[str]) -> str:
+    return "…" if all(each.search(run[0]) for each in _OF_BASE64) else run[0]
 
 
 def words_in(text: str) -> list[str]:

@@ -10,8 +10,8 @@ NAME: Final = "Secrets and personal data"
 VERSION: Final = 4
 """Increased when the rules below change. Whatever was made with an earlier version keeps its rules."""
 RULES: Final = Rules(detect=("secret", "email", "phone", "card", "iban", "ssn", "password", "image"))
-FINDS: Final = "keys, tokens and passwords (including those in command arguments and configuration), e-mail addresses, phone numbers in international format, card numbers, IBANs, US social security numbers, and images"
-LEAVES: Final = "names of people, users and hosts, postal addresses, dates of birth, and other account or identity numbers"
+FINDS: Final = "keys, tokens and passwords (including those in command arguments and configuration), e-mail addresses, phone numbers in international format, card numbers, IBANs, US social security numbers, and images as base64"
+LEAVES: Final = "names of people, users and hosts, postal addresses, dates of birth, other account or identity numbers, and text in images that are files"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

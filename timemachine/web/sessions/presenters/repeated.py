@@ -7,11 +7,15 @@ from itertools import pairwise
 from typing import Final, Protocol
 
 from timemachine.core.pure.verdicts import each_once
+from timemachine.llm.pure.requests.neutral import Refusal, Text, ToolCall
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.recording.sessions.pure.turn_text import ANSWER, Turn, content_of, message_text
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
+from timemachine.text.redaction.pure.marks import DELETED_TURN, OPENING, OPENING_ERASED
 
+SURE: Final = 40
 _CUT: Final = "…"
+_MARKS: Final = (OPENING, OPENING_ERASED, DELETED_TURN.removesuffix("]"))
 _BETWEEN: Final = " · "
 
 
@@ -43,12 +47,18 @@ def is_answer_of(place: Placed, call: Placed | None) -> bool:
 
 
 def _same(call: str, message: str) -> bool:
-    """Return whether the label of a call, with the tools that it called before its text, has the text of the message."""
-    said = call.removesuffix(_CUT)
-    starts = [0, *(n + len(_BETWEEN) for n in range(len(said)) if said.startswith(_BETWEEN, n))]
-    is_cut = said != call
+    """Return whether the label of a call, with the tools that it called before its text, has the text of the message.
+
+    Two texts of which something is withheld, erased or deleted can differ. Of a cut label, `SURE` characters must be the same.
+    """
+    if not message or any(each in message for each in _MARKS):
+        return False
+    text = call.removesuffix(_CUT)
+    starts = [0, *(n + len(_BETWEEN) for n in range(len(text)) if text.startswith(_BETWEEN, n))]
+    is_cut = text != call
     return any(
-        said[n:] == message or (is_cut and said[n:] != "" and message.startswith(said[n:])) for n in starts
+        text[n:] == message or (is_cut and len(text) - n >= SURE and message.startswith(text[n:]))
+        for n in starts
     )
 
 
@@ -66,11 +76,15 @@ def answers_in(turns: Sequence[Turn], longest: int) -> dict[int, int]:
 
 
 def questions_in(turns: Sequence[Turn]) -> dict[int, int]:
-    """Return, for each find with the question of the ask right before it, the step of that ask."""
+    """Return, for each find that has nothing but the question of the ask right before it, the step of that ask."""
     return {
         find.sequence: ask.sequence
         for ask, find in pairwise(turns)
-        if (ask.kind, find.kind) == ("ask", "find") and ask.input is not None and ask.input == find.input
+        if (ask.kind, find.kind) == ("ask", "find")
+        and not (ask.deleted or find.deleted)
+        and (find.output, find.error) == (None, (None, None))
+        and ask.input is not None
+        and ask.input == find.input
     }
 
 
@@ -86,13 +100,22 @@ def without_question(turn: Turn, before: Turn | None) -> str:
 def tools_in(turns: Sequence[Turn]) -> dict[int, tuple[str, str]]:
     """Return, for each model call whose calls of tools follow as steps of their own, what it said besides and the names
     of the tools.
+
+    The steps have the same arguments, and the answer has nothing but text and calls.
     """
     found = {}
     for call, inside in _calls_in(turns):
         answer = None if call.deleted else read_answer(call.output)
-        called = sorted(turn.tool or "" for turn in inside if turn.kind == "tool_call")
-        if answer and called and called == sorted(each.name for each in answer.calls):
-            found[call.sequence] = (answer.text, each_once(each.name for each in answer.calls))
+        if (
+            answer
+            and answer.calls
+            and all(isinstance(each, Text | Refusal | ToolCall) for each in answer.parts)
+        ):
+            called = [
+                (turn.tool, turn.input) for turn in inside if turn.kind == "tool_call" and not turn.deleted
+            ]
+            if called == [(each.name, each.arguments) for each in answer.calls]:
+                found[call.sequence] = (answer.text, each_once(each.name for each in answer.calls))
     return found
 
 
