@@ -280,6 +280,8 @@ let frameRows; // marks the rows in view
   // The step that was reached is not shown yet: nothing else is marked until it is, however slow the server.
   const loading = () => Number(scrubber().value) !== Number(document.getElementById("navigator").dataset.at);
 
+  for (const name of ["htmx:response:error", "htmx:error", "htmx:timeout"]) document.addEventListener(name, stop);
+
   function stop() {
     clearInterval(playing);
     playing = 0;

@@ -316,3 +316,34 @@ def test_the_words_of_a_withheld_question_are_not_disclosed_by_the_matched_terms
     assert not any({"input", "hit.1"} & fields for fields in found.values())
     _, files = bundle(tmp_path / "y.zip", project, target, redaction=profile_of(project, "No letters"))
     assert all({"input", "hit.1"} <= disclosed(files, name)[index] for index in found)
+
+
+def test_a_measured_number_that_passes_as_a_card_number_withholds_nothing(
+    project: Project, tmp_path: Path
+) -> None:
+    score = 5.791798114776611
+    session = start_session(project, name="Fees", by="test")
+    hit = HitDraft(
+        rank=1, score=score, scores={"lexical": score}, text="12 francs.", matched={"terms": {"fee": score}}
+    )
+    sentence = {"start": 0, "end": 10, "text": "12 francs.", "score": score, "frame": 1}
+    append(
+        session.id,
+        [
+            ActionDraft(
+                kind="ask",
+                input="What is the fee?",
+                output="12 francs.",
+                retrieval=RetrievalDraft(mode="hybrid", top_k=4, curve=[score], hits=(hit,)),
+                grounding={"score": score, "label": "HIGH", "sentences": [sentence]},
+            )
+        ],
+    )
+    session.refresh_from_db()
+    profile = profile_of(project, "built-in")
+    report, files = bundle(tmp_path / "x.zip", project, session, redaction=profile)
+    assert report.problems == []
+    assert {"hit.1", "hit.1.text", "grounding", "retrieval"} <= disclosed(files)[1]
+    link, _ = create_link(project, session, Terms(redaction=profile), by="test")
+    shown = Scope(link=link).step(1)
+    assert "[withheld" not in str(shown)

@@ -156,6 +156,6 @@ def test_being_close_to_a_recording_that_is_known_to_be_bad_recommends_nobody() 
     )
     alone = compared(12, [arm("changed"), arm("identical")])
     assert recommendation(alone, NAMES, 2).startswith(
-        "These 12 asks show no difference between the variants. Agreement with the recording does not count here: 2 of 12"
+        "These 12 asks show no other difference between the variants. Agreement with the recording does not count here: 2 of 12"
     )
     assert recommendation(compared(12, [{"missing": "error", "status": "failed"}]), NAMES, 1) == ""

@@ -34,6 +34,7 @@ from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.queries import marks_of, opinions_of
 from timemachine.replay.runs.models import Replay
 from timemachine.text.redaction.pure.paths import Path
+from timemachine.text.redaction.pure.projection import is_touched
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.text import redact_text
 from timemachine.text.redaction.pure.values import redact_value
@@ -137,14 +138,23 @@ def _without_findings(
 
 
 def _has_findings(name: str, text: str, rules: Rules) -> bool:
-    """Return whether the rules match in a field: in its text, or in the values of its JSON."""
-    if name != FACTS and redact_text(text, rules).text != text:
+    """Return whether the rules match in a field: in its text, or in the values of its JSON, except numbers that were measured."""
+    if not _is_measured(name) and redact_text(text, rules).text != text:
         return True
     try:
         value = json.loads(text)
     except ValueError:
         return False
-    return redact_value(value, rules, numbers=name != FACTS).touched
+    return (
+        redact_value(value, rules, numbers=False).touched if name == FACTS else is_touched(name, value, rules)
+    )
+
+
+def _is_measured(name: str) -> bool:
+    """Return whether a field is JSON of ours with measured numbers."""
+    return name in {FACTS, "grounding", "retrieval"} or (
+        name.startswith("hit.") and not name.endswith(".text")
+    )
 
 
 def _by_path(paths: tuple[Path, ...], names: AbstractSet[str]) -> set[str]:

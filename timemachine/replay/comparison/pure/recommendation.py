@@ -56,6 +56,7 @@ def recommendation(found: Findings, names: Sequence[str], doubted: int = 0) -> s
     if said and doubted:
         of = counted(found.steps.total, "recorded answer")
         is_are = "is" if doubted == 1 else "are"
+        said = said.replace("show no difference", "show no other difference")
         return f"{said} Agreement with the recording does not count here: {doubted:,} of {of} {is_are} marked as an error or rated worse than a new one."
     return (
         f"{said} The recording may itself be wrong."
@@ -167,6 +168,8 @@ def _no_difference(found: Findings, names: Sequence[str], arms: Sequence[int]) -
     verdicts = [
         verdict for one in columns for other in columns for _, verdict in _verdicts(found, one, other)
     ]
+    if not verdicts:  # nothing was compared in pairs
+        return _cheapest(found, names, arms).strip()
     if all(each == TOO_FEW for each in verdicts):
         what = "which variant to use" if len(arms) > 1 else f"whether {names[arms[0] - 1]} is better"
         few = f"{steps.words} {'is' if steps.total == 1 else 'are'} too few to say {what}"

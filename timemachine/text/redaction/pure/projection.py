@@ -26,6 +26,7 @@ _OF_GROUNDING: Final = frozenset(
     {"score", "label", "sentence_count", "grounded_sentences", "has_warning", "method"}
 )
 _OF_SENTENCE: Final = frozenset({"start", "end", "score", "frame", "passage_start", "passage_end"})
+_OF_FIELD: Final = {"grounding": _OF_GROUNDING, "retrieval": _OF_RETRIEVAL}
 _MEASURED_BESIDE: Final = frozenset({"prices"})
 _OURS: Final = frozenset({"parameters", "cached_from", "copied_from"})
 _NOT_SHOWN: Final = {"withheld": mark(REPEATS)}
@@ -51,6 +52,25 @@ def redact_action(document: Mapping[str, Any], rules: Rules) -> RedactedDocument
 def redact_session(fields: Mapping[str, Any], rules: Rules) -> RedactedDocument:
     """Redact the fields of a session: those given of `key`, `name`, `agent`, `user`, `metadata`, `tags`."""
     return _redacted_document(fields, rules, of_session=True)
+
+
+def is_touched(name: str, value: Any, rules: Rules) -> bool:
+    """Return whether the rules match in a field of a record: `hit.N`, `grounding`, `retrieval` or another one.
+
+    Measured numbers in them do not count, as in a step.
+    """
+    is_hit = name.startswith("hit.") and not name.endswith(".text")
+    measured = _OF_HIT | {"matched"} if is_hit else _OF_FIELD.get(name)
+    if measured is None or not isinstance(value, dict):
+        return redact_value(value, rules).touched
+    sentences = value.get("sentences") if name == "grounding" else None
+    parts = [(value if sentences is None else {**value, "sentences": None}, measured)]
+    parts += [(each, _OF_SENTENCE) for each in sentences or () if isinstance(each, dict)]
+    return any(
+        redact_value(each, rules, numbers=key not in of).touched
+        for part, of in parts
+        for key, each in part.items()
+    )
 
 
 def error_of(error: Any) -> tuple[str | None, str | None]:
@@ -146,7 +166,7 @@ def _hit(
         texts[before.get("frame")] = redacted if redacted and redacted.text == found["text"] else None
     if "matched" in hit and hit["matched"] is not None:
         parts = touched or query_withheld or found.get("title") != before.get("title")
-        words = redact_value(hit["matched"], rules)
+        words = redact_value(hit["matched"], rules, numbers=False)
         found["matched"] = _NOT_SHOWN if parts else words.value
         tally += Counter({(REPEATS, REPEATS): 1}) if parts else words.tally
     return found

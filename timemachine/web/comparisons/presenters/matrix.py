@@ -9,7 +9,7 @@ from uuid import UUID
 from django.http import QueryDict
 
 from timemachine.core.pure.ids import uuid_of
-from timemachine.core.pure.numbers import whole_number
+from timemachine.core.pure.numbers import counted, whole_number
 from timemachine.core.pure.verdicts import VERDICTS
 from timemachine.governance.deletion.erasure.queries import erased_answers, erased_recordings
 from timemachine.governance.sharing.read_models.comparisons import SharedOpinion, SharedRemarks
@@ -182,9 +182,11 @@ def column_names(arms: Sequence[Variant], recorded: Sequence[str | None] = ()) -
 
 
 def _recording(models: Sequence[str | None]) -> str:
+    known = [each for each in models if each is not None]
     if len(models) > 1:
-        return f"Recording ({len(models):,} models)"
-    return " ".join(["Recording", *filter(None, models)])
+        also = " and unrecorded ones" if len(known) < len(models) else ""
+        return f"Recording ({counted(len(known), 'model')}{also})"
+    return " ".join(["Recording", *known])
 
 
 @register.simple_tag

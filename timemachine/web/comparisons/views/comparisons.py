@@ -75,7 +75,7 @@ def launch(request: HttpRequest, access: Access) -> HttpResponse:
         estimating=estimating,
         initial={"sessions": chosen},
     )
-    has_none = bool(chosen) and not {str(each.id) for each in offered} & set(chosen)
+    has_none = not data and bool(chosen) and not {str(each.id) for each in offered} & set(chosen)
     if estimating:
         estimated = form.run(lambda: _estimate(access.project, form))
         return estimate_alone(request, form, estimated) or _form(request, form, estimated=estimated)
