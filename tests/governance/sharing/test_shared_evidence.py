@@ -334,7 +334,7 @@ def test_a_measured_number_that_passes_as_a_card_number_withholds_nothing(
                 kind="ask",
                 input="What is the fee?",
                 output="12 francs.",
-                retrieval=RetrievalDraft(mode="hybrid", top_k=4, curve=[score], hits=(hit,)),
+                retrieval=RetrievalDraft(mode="hybrid", top_k=4, curve={"scores": [score]}, hits=(hit,)),
                 grounding={"score": score, "label": "HIGH", "sentences": [sentence]},
             )
         ],
