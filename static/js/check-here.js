@@ -670,8 +670,8 @@ const inWords = (name, count) => `${count.toLocaleString("en")} ${count === 1 ? 
 const RESULTS = {
   bad: ["Not verified", "The evidence differs from what was sealed. Do not rely on it."],
   part: ["Partly checked", "No fault was found, but not everything could be checked here. Use tm_verify.py for the rest."],
-  open: ["Consistent, signer not checked", "The evidence is exactly what the key below sealed. This page names no key to compare it with."],
-  ok: ["Consistent, signer not checked", "The evidence is exactly what the key below sealed, and that is the key that this page names. Your browser checked both."],
+  open: ["Consistent, signer not checked", "Nothing that the evidence shows has changed since the key below sealed it. This page names no key to compare it with."],
+  ok: ["Consistent, signer not checked", "Nothing that the evidence shows has changed since the key below sealed it, and this page names the same key. Your browser checked both."],
 };
 
 function kindOf({ faults, unchecked, isOfThePage }) {

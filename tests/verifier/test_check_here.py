@@ -84,7 +84,7 @@ def test_an_untouched_bundle_is_consistent_and_its_key_is_shown_to_be_compared(
     assert (
         heading.upper() == HEADINGS[CONSISTENT]
     )  # the key of the page is no other source: tm_verify.py says the same
-    assert "that is the key that this page names" in rest[0]
+    assert "this page names the same key" in rest[0]
     assert rest[1] == f"Signed by {made.key}"
     assert "compare this fingerprint with one that you got another way" in rest[2]
     assert "fault" not in found

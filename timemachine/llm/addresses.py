@@ -186,7 +186,7 @@ def _never_allowed(address: ServerAddress, found: IPAddress, purpose: Purpose) -
 def _not_allowed(address: ServerAddress, why: str, purpose: Purpose) -> InvalidInput:
     return InvalidInput(
         f"{address.url} is not allowed: {why}. The operator of this server can allow it by listing {address.host} in "
-        f"{purpose.setting}.",
+        f"{purpose.setting}, an environment variable, and restarting it.",
         code="address_not_allowed",
         host=address.host,
     )
