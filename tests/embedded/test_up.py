@@ -132,7 +132,9 @@ def test_ctrl_c_while_it_starts_leaves_no_process(home: Path, start: Start) -> N
 def test_an_unreachable_database_gives_an_error_without_a_traceback(tmp_path: Path, start: Start) -> None:
     machine = start(tmp_path / "home", DATABASE_URL="postgresql://nobody@127.0.0.1:1/nothing")
     assert machine.process.wait(PATIENCE) == 1
-    assert machine.output.startswith("The preparation of the database failed: ")
+    first, failed = machine.output.split("\n", 1)
+    assert first == "Preparing the database …"
+    assert failed.startswith("The preparation of the database failed: ")
     assert "connection" in machine.output
     assert "Traceback" not in machine.output
 
