@@ -233,7 +233,7 @@ def test_a_person_starts_a_trial_on_the_step_page_and_sees_it_listed(
     fields = {"question": QUESTIONS[0], "frames": f"#{second}, {first}", "as_of": "recorded"}
     refused = browser.post(form, fields | {"prompt_template": "{question}"})
     assert refused.status_code == 422
-    assert "has no `{passages}`" in refused.text
+    assert "has no “{passages}”" in refused.text
     sent = browser.post(form, fields)
     assert sent.status_code == 302
     work(Replay.objects.get().id, "test")
