@@ -271,7 +271,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
             "records": (SharedSeal, "checked_records"),
         },
         not_shown=_names(
-            "id seal requested_by requested_at started_at recorded erased enqueued_at lease_token lease_until"
+            "id seal requested_by requested_at started_at recorded erased enqueued_at lease_token lease_until done total"
         ),
     ),
     SigningKey: Decision(
