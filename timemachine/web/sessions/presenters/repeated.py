@@ -49,7 +49,7 @@ def is_answer_of(place: Placed, call: Placed | None) -> bool:
 def _same(call: str, message: str) -> bool:
     """Return whether the label of a call, with the tools that it called before its text, has the text of the message.
 
-    Two texts of which something is withheld, erased or deleted can differ. Of a cut label, `SURE` characters must be the same.
+    Two texts of which something is withheld, erased or deleted can differ. If the label is cut, `SURE` characters must be the same.
     """
     if not message or any(each in message for each in _MARKS):
         return False
