@@ -168,8 +168,6 @@ def _no_difference(found: Findings, names: Sequence[str], arms: Sequence[int]) -
     verdicts = [
         verdict for one in columns for other in columns for _, verdict in _verdicts(found, one, other)
     ]
-    if not verdicts:  # nothing was compared in pairs
-        return _cheapest(found, names, arms).strip()
     if all(each == TOO_FEW for each in verdicts):
         what = "which variant to use" if len(arms) > 1 else f"whether {names[arms[0] - 1]} is better"
         few = f"{steps.words} {'is' if steps.total == 1 else 'are'} too few to say {what}"
