@@ -10,6 +10,7 @@ from timemachine.replay.runs.pure.finding import (
     StepResult,
     finding,
 )
+from timemachine.text.pure.difference.verdict import answer_verdict
 
 
 def result(**changes: Any) -> StepResult:
@@ -84,6 +85,51 @@ def test_the_sentence_says_what_became_of_the_answer(
     verdict: str | None, evidence: dict[str, Any], sentence: str
 ) -> None:
     assert finding(result(verdict=verdict, evidence=evidence), None).sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("recorded", "new", "sentence"),
+    [
+        ("Refunds take 14 days.", "I like 12 horses.", "says something different: “I like 12 horses”"),
+        (
+            "Refunds take 14 days.",
+            "Refunds take 14 days. A refund costs 3 dollars.",
+            "adds “A refund costs 3 dollars”",
+        ),
+        (
+            "Refunds take 14 days. A refund costs 3 dollars.",
+            "Refunds take 14 days.",
+            "leaves out “A refund costs 3 dollars”",
+        ),
+        (
+            "Refunds take 14 days. The fee is 3 dollars.",
+            "Refunds take 14 days. Shipping takes 10 days.",
+            "adds “Shipping takes 10 days” and leaves out “The fee is 3 dollars”",
+        ),
+        ("Refunds take 14 days.", "Refunds take 10 days.", "has 10 days, the recorded one 14 days"),
+        (
+            "Cards abroad cost 1.5 percent.",
+            "Cards abroad cost 1.5 percent and take 5 working days.",
+            "also has 5 working days",
+        ),
+        ("It usually ships in days.", "It usually ships in 5 to 7 days.", "also has 5 to 7 days"),
+        (
+            "In 2025, 10 cards failed.",
+            "In 2026, 12 cards failed.",
+            "has 2026, 12 cards, the recorded one 2025, 10 cards",
+        ),
+        ("There were 5 of them in the box.", "There were 7 of them in the box.", "has 7, the recorded one 5"),
+        ("14", "35", "has 35, the recorded one 14"),
+        ("The card of Acme costs 3.", "The card of Globex costs 3.", "has Globex, the recorded one Acme"),
+    ],
+)
+def test_other_numbers_are_shown_with_what_was_added_or_left_out(
+    recorded: str, new: str, sentence: str
+) -> None:
+    verdict = answer_verdict(recorded, new)
+    assert verdict.name in {"numbers_differ", "names_differ"}
+    step = result(verdict=verdict.name, evidence=verdict.evidence, recorded=recorded, new=new)
+    assert finding(step, None).sentence == f"The new answer {sentence}."
 
 
 @pytest.mark.parametrize(

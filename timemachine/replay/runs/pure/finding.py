@@ -7,8 +7,15 @@ from typing import Any, Final
 
 from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.verdicts import calls_on_one_side, verdict_in_words
+from timemachine.replay.runs.pure.fact_changes import (
+    figures,
+    listed,
+    quoted,
+    sentence_changes,
+    short,
+    texts_of,
+)
 
-_LONGEST: Final = 90
 _VERDICTS: Final[Mapping[str, str]] = {
     "identical": "Answer unchanged",
     "same_action": "Same action: the new model calls the same tools with equal arguments",
@@ -43,6 +50,7 @@ _CONTEXTS: Final[Mapping[str, str]] = {
     "missing": "Part of the recorded context is missing",
 }
 _DANGERS: Final = frozenset({"polarity_differs", "contradicts", "error"})
+_OF_FACTS: Final = frozenset({"numbers_differ", "names_differ"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +91,9 @@ class StepFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """What happened to a replayed step. `is_call`: it is a model call, and not a find or an ask. `frames` passages were recorded with it."""
+    """What happened to a replayed step. `is_call`: it is a model call, and not a find or an ask. `frames` passages were recorded with it.
+    `recorded` and `new` are the texts of its answers, None where there is none to compare.
+    """
 
     status: str
     verdict: str | None
@@ -91,6 +101,8 @@ class StepResult:
     evidence: Mapping[str, Any]
     is_call: bool
     frames: int = 0
+    recorded: str | None = None
+    new: str | None = None
 
 
 def finding(step: StepResult, passages: PassageChanges | None) -> StepFinding:
@@ -108,7 +120,7 @@ def finding(step: StepResult, passages: PassageChanges | None) -> StepFinding:
 
 def _answer(step: StepResult) -> str | None:
     if step.verdict is not None and step.verdict in _VERDICTS:
-        return _with_evidence(step.verdict, step.evidence)
+        return _facts(step) if step.verdict in _OF_FACTS else _with_evidence(step.verdict, step.evidence)
     if step.status in _STATUSES:
         return _STATUSES[step.status]
     if "not_asked" in step.evidence:
@@ -129,13 +141,12 @@ def _with_evidence(verdict: str, evidence: Mapping[str, Any]) -> str:
     return (says(evidence) if says else "") or _VERDICTS[verdict]
 
 
-def _one_sided(evidence: Mapping[str, Any]) -> str:
-    recorded, new = _texts(evidence, "only_recorded"), _texts(evidence, "only_new")
-    if recorded and new:
-        return f"The new answer has {_listed(new)}, the recorded one {_listed(recorded)}"
-    if new:
-        return f"The new answer also has {_listed(new)}"
-    return f"The new answer lacks {_listed(recorded)}" if recorded else ""
+def _facts(step: StepResult) -> str:
+    """Say what an answer with other numbers or names adds, leaves out or replaces."""
+    found = figures(step.evidence, step.recorded, step.new)
+    if found and step.recorded is not None and step.new is not None:
+        found = sentence_changes(step.recorded, step.new) or found
+    return found or _VERDICTS[str(step.verdict)]
 
 
 def _calls(verdict: str, evidence: Mapping[str, Any]) -> str:
@@ -163,8 +174,6 @@ def _quoting(words: str, name: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 _SAYING: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
-    "numbers_differ": _one_sided,
-    "names_differ": _one_sided,
     "polarity_differs": _opposite,
     "adds": _quoting("The new answer adds", "added"),
     "omits": _quoting("The new answer leaves out", "omitted"),
@@ -174,35 +183,17 @@ _SAYING: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 }
 
 
-def _texts(evidence: Mapping[str, Any], name: str) -> list[str]:
-    found = evidence.get(name)
-    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
-
-
 def _tools(evidence: Mapping[str, Any]) -> str:
     found = evidence.get("differing")
     named = (
         [each.get("tool") for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
     )
-    return _listed(list(dict.fromkeys(str(each) for each in named if each)))
+    return listed(list(dict.fromkeys(str(each) for each in named if each)))
 
 
 def _quoted(evidence: Mapping[str, Any], name: str) -> str:
-    sentences = _texts(evidence, name)
-    if not sentences:
-        return ""
-    more = f" and {counted(len(sentences) - 1, 'more sentence')}" if len(sentences) > 1 else ""
-    return f"“{_short(sentences[0]).rstrip('.')}”{more}"
-
-
-def _listed(entries: Sequence[str]) -> str:
-    shown = ", ".join(_short(each) for each in entries[:3])
-    return f"{shown} and {len(entries) - 3:,} more" if len(entries) > 3 else shown  # noqa: PLR2004
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()}…"
+    sentences = texts_of(evidence, name)
+    return quoted(sentences) if sentences else ""
 
 
 def _passages(found: PassageChanges) -> str:
@@ -214,7 +205,7 @@ def _rests_on(found: PassageChanges) -> str | None:
     passage = found.rests_on
     if passage is None or passage.now is None or passage.recorded is not None:
         return None
-    return f"it now rests on “{_short(passage.title)}”, which came in at rank {passage.now}{_below(found, passage.now)}"
+    return f"it now rests on “{short(passage.title)}”, which came in at rank {passage.now}{_below(found, passage.now)}"
 
 
 def _mattered(found: PassageChanges) -> str | None:
@@ -223,7 +214,7 @@ def _mattered(found: PassageChanges) -> str | None:
         if not found.answered:
             return None
         return "it is unknown which passage mattered, because none is recorded as supporting the answer"
-    named = f"the passage that mattered, “{_short(passage.title)}”,"
+    named = f"the passage that mattered, “{short(passage.title)}”,"
     if passage.recorded is None:
         where = "is in neither list" if passage.now is None else f"came in at rank {passage.now}"
         return f"{named} {where}{_below(found, passage.now or 0)}"

@@ -249,6 +249,8 @@ def _recorded_ms(step: AnyStep, answers: Answers | SharedReplayStep) -> float | 
 def _finding(
     step: AnyStep, answers: Answers | SharedReplayStep, before: Sequence[Listed], now: Sequence[Listed]
 ) -> StepFinding:
+    recorded, new = answers.recorded_answer, answers.new_answer
+    compared = recorded is not None and new is not None and not is_long(recorded, new)
     result = StepResult(
         status=step.status,
         verdict=step.verdict,
@@ -256,8 +258,10 @@ def _finding(
         evidence=step.evidence or {},
         is_call=step.kind == MODEL_CALL,
         frames=len(step.frames or []),
+        recorded=recorded if compared else None,
+        new=new if compared else None,
     )
-    return finding(result, changes_of(step, before, now, answered=answers.recorded_answer is not None))
+    return finding(result, changes_of(step, before, now, answered=recorded is not None))
 
 
 def _mattering(step: AnyStep) -> frozenset[Any]:

@@ -1,0 +1,112 @@
+"""What an answer with other numbers or names adds, leaves out or replaces, in words."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from timemachine.core.pure.numbers import counted
+from timemachine.text.pure.difference.answers import Answers
+from timemachine.text.pure.language.statement import Statement
+from timemachine.text.pure.language.units import UNITS
+from timemachine.text.pure.language.words import FUNCTION_WORDS
+
+_LONGEST: Final = 90
+_MOST_LISTED: Final = 3
+_MOST_WORDS: Final = 3
+_RANGE: Final = re.compile(r"\s?[-–—]\s?| to ")
+# A number without a unit, and not a year.
+_BARE: Final = re.compile(r"(?!(?:19|20)\d\d\b)\d[\d.,]*")
+_NEXT_WORD: Final = re.compile(r"[ \u00a0]([^\W\d_][\w’'-]*)")
+
+
+def sentence_changes(recorded: str, new: str) -> str:
+    """Return what the new answer says besides or instead of what the recorded one says; empty if it changes a number or
+    a name in a sentence that both have."""
+    answers = Answers.of(recorded, new)
+    omitted, added = answers.unrelated
+    if omitted and added:
+        if not any(map(_has_words, added)) or any(pair.new in added for pair in answers.pairs):
+            return ""
+        if not answers.shared and not answers.pairs:
+            return f"The new answer says something different: {quoted([each.text for each in added])}"
+    related = answers.related
+    names = [each for side in related.missing_names for each in side if each.certain]
+    if names or any(related.missing_numbers()):
+        return ""
+    parts = [
+        f"{does} {quoted([each.text for each in side])}"
+        for does, side in (("adds", added), ("leaves out", omitted))
+        if side
+    ]
+    return f"The new answer {' and '.join(parts)}" if parts else ""
+
+
+def _has_words(statement: Statement) -> bool:
+    return any(term.kind != "number" for term in statement.terms)
+
+
+def figures(evidence: Mapping[str, Any], recorded: str | None, new: str | None) -> str:
+    """Return which numbers or names only one answer has, with their units; empty if the evidence does not say."""
+    lost = _written(evidence, "recorded", recorded or "")
+    gained = _written(evidence, "new", new or "")
+    if lost and gained:
+        return f"The new answer has {listed(gained)}, the recorded one {listed(lost)}"
+    if gained:
+        return f"The new answer also has {listed(gained)}"
+    return f"The new answer lacks {listed(lost)}" if lost else ""
+
+
+def texts_of(evidence: Mapping[str, Any], name: str) -> list[str]:
+    """Return the texts that the evidence lists under a name; none if they are withheld."""
+    found = evidence.get(name)
+    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+
+
+def quoted(sentences: Sequence[str]) -> str:
+    """Return the first sentence in quotation marks, and how many more there are."""
+    more = f" and {counted(len(sentences) - 1, 'more sentence')}" if len(sentences) > 1 else ""
+    return f"“{short(sentences[0]).rstrip('.')}”{more}"
+
+
+def listed(entries: Sequence[str]) -> str:
+    """Return the first entries, and how many more there are."""
+    shown, rest = ", ".join(map(short, entries[:_MOST_LISTED])), len(entries) - _MOST_LISTED
+    return f"{shown} and {rest:,} more" if rest > 0 else shown
+
+
+def short(text: str) -> str:
+    """Return a text in one line, cut if it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()}…"
+
+
+def _written(evidence: Mapping[str, Any], side: str, answer: str) -> list[str]:
+    """Return the entries as the answer has them, with their units and ranges in one piece."""
+    entries, places = texts_of(evidence, f"only_{side}"), evidence.get(f"{side}_at") or []
+    if [answer[start:end] for start, end in places] != entries:  # parts of the answer are withheld
+        return entries
+    found: list[str] = []
+    begin = before = -1
+    for start, end in places:
+        if before >= 0 and _RANGE.fullmatch(answer, before, start):
+            found.pop()
+        else:
+            begin = start
+        found.append(answer[begin : _end_of_unit(answer, start, end)])
+        before = end
+    return list(dict.fromkeys(found))
+
+
+def _end_of_unit(answer: str, start: int, end: int) -> int:
+    """Return where the unit after a bare number ends ("5 working days"), or else the word that it counts."""
+    if not _BARE.fullmatch(answer, start, end):
+        return end
+    ends: list[int] = []
+    at = end
+    while len(ends) < _MOST_WORDS and (word := _NEXT_WORD.match(answer, at)):
+        if word[1].lower() in FUNCTION_WORDS:
+            break
+        ends.append(at := word.end())
+        if word[1].lower() in UNITS:
+            return at
+    return ends[0] if ends else end
