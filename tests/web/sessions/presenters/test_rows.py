@@ -66,7 +66,7 @@ def test_a_fold_opens_and_closing_it_selects_the_remaining_row() -> None:
         ({"label": "npm test", "tool": "Bash"}, '<span class="label">npm test</span>'),
         ({"label": ""}, "no text"),
         ({"failed": True}, '<span class="mark">error</span>'),
-        ({"significance": "decision"}, '<span class="significance">decision</span>'),
+        ({"significance": "decision"}, '<span class="significance">marked: decision</span>'),
         ({"duration_ms": 1_900.0}, ">1.9 s</span>"),
         ({"duration_ms": None}, "duration not recorded"),
         ({"kind": "tool_call"}, 'aria-label="tool call">T</span>'),

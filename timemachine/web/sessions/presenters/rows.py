@@ -75,7 +75,7 @@ def _row(
     pin = f'<span class="noted">{counted(notes, "note") if notes > 1 else "note"}</span>' if notes else ""
     verdict = f'<span class="replayed">{replayed}</span>' if replayed else ""
     is_usual = row.significance is None or row.significance == "normal"
-    significance = "" if is_usual else f'<span class="significance">{escape(row.significance)}</span>'
+    significance = "" if is_usual else f'<span class="significance">marked: {escape(row.significance)}</span>'
     within = f'<span class="within">in {place.below[-1]}</span>' if place.below and not place.above else ""
     copied = '<span class="within">copied</span>' if row.copied else ""
     current = ' aria-current="step"' if selected else ""
