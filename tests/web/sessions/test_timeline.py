@@ -1,11 +1,14 @@
 """A session's timeline over HTTP: its rows, its windows, its filter and its parts."""
 
+import html
 import re
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
 
 from tests.builders import QUESTIONS, recorded_session, replayed
+from tests.memory.search.recorded import index
 from tests.web.people import browser_of
 from tests.web.timelines import example_actions, get, recorded, rows, words
 from timemachine.core.accounts.models import VIEWER, Project
@@ -122,6 +125,48 @@ def test_a_filter_without_matches_says_so(operator: Client, project: Project) ->
     recorded(project, example_actions())
     page = words(get(operator, "/sessions/s/?filter=kind:put"))
     assert "No step matches this filter. Clear filters" in page
+
+
+@pytest.mark.parametrize(
+    ("written", "offered"),
+    [
+        ("status:error", "error"),
+        ("kind:ask status:error", "error"),
+        ("tool:none* took:>1s", "none"),
+        ('"null check" significance:solution', '"null check" solution'),
+    ],
+)
+def test_a_filter_without_matches_offers_to_search_for_its_words(
+    operator: Client, project: Project, written: str, offered: str
+) -> None:
+    said = "The word error\nand the null check: solution, none."
+    session = recorded(project, [ActionDraft(kind="message", output=said)])
+    index(project)
+    for view in ("timeline", "table", "compact", "raw"):
+        page = get(operator, f"/sessions/s/?{urlencode({'view': view, 'filter': written})}")
+        assert f"Search the full text for “ {offered} ” ·" in html.unescape(words(page))
+        (address,) = re.findall(r'href="([^"]*)">Search the full text', page)
+        assert f"/sessions/{session.id}/?step=1" in get(operator, html.unescape(address))
+
+
+@pytest.mark.parametrize("written", ["took:>1s", "tool:one,two", "cost:unknown", "-tool:none kind:find"])
+def test_a_filter_of_numbers_and_kinds_offers_no_search(
+    operator: Client, project: Project, written: str
+) -> None:
+    recorded(project, [ActionDraft(kind="message", output="Hello")])
+    page = words(get(operator, f"/sessions/s/?{urlencode({'filter': written})}"))
+    assert "No step matches this filter. Clear filters" in page
+
+
+def test_the_links_to_errors_and_checkpoints_stay_in_place_when_there_is_no_other(
+    operator: Client, project: Project
+) -> None:
+    failed = ActionDraft(kind="tool_call", tool="t", error_message="No")
+    recorded(project, [ActionDraft(kind="message"), failed, ActionDraft(kind="checkpoint", name="here")])
+    for number in (1, 2, 3):
+        page = get(operator, f"/sessions/s/?step={number}")
+        assert [each in words(page) for each in ("Next error", "Next checkpoint")] == [True, True], number
+    assert 'aria-disabled="true" data-key="e"' in get(operator, "/sessions/s/?step=2")
 
 
 def test_an_unknown_filter_is_explained_and_everything_is_shown(operator: Client, project: Project) -> None:

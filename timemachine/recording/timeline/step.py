@@ -32,7 +32,8 @@ SELECT (SELECT max(sequence) FROM before), (SELECT min(sequence) FROM after),
 (SELECT max(sequence) FROM before WHERE kind = %(kind)s), (SELECT min(sequence) FROM after WHERE kind = %(kind)s),
 (SELECT max(sequence) FROM before WHERE copied_from IS NULL AND (error_type IS NOT NULL OR error_message IS NOT NULL)),
 (SELECT min(sequence) FROM after WHERE copied_from IS NULL AND (error_type IS NOT NULL OR error_message IS NOT NULL)),
-(SELECT max(sequence) FROM before WHERE kind = 'checkpoint'), (SELECT min(sequence) FROM after WHERE kind = 'checkpoint')
+(SELECT max(sequence) FROM before WHERE kind = 'checkpoint'), (SELECT min(sequence) FROM after WHERE kind = 'checkpoint'),
+%(kind)s::text
 """
 
 
@@ -59,7 +60,8 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The sequences next to a step: in the filter, of its kind, of failed steps and of checkpoints; None at the first or last of them."""
+    """The sequences next to a step of this `kind`: in the filter, of its kind, of failed steps and of checkpoints; None at the first or
+    last of them."""
 
     previous: int | None
     next: int | None
@@ -69,6 +71,16 @@ class Neighbours:
     next_error: int | None
     previous_checkpoint: int | None
     next_checkpoint: int | None
+    kind: str
+
+    @property
+    def has_checkpoints(self) -> bool:
+        """Whether the session has a checkpoint, which may be the step itself."""
+        return (
+            self.kind == "checkpoint"
+            or self.previous_checkpoint is not None
+            or self.next_checkpoint is not None
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,6 +135,22 @@ class Filter:
         """Return the filter without one of its terms."""
         return replace(self, terms=tuple(each for each in self.terms if each != term))
 
+    @property
+    def words(self) -> str:
+        """Return what the filter says as words to search for: the texts, the names, and `error`; empty if it says only numbers."""
+        said = ["error"] if self.status == "error" else []
+        said += [words for term in self.terms if (words := _words_of(term))]
+        return " ".join(str(Containing(words=each)) for each in said)
+
+
+def _words_of(term: Term) -> str:
+    """Return the words of a term that asks for one text or name; empty for any other."""
+    if term.negated or isinstance(term, Measured):
+        return ""
+    if isinstance(term, Containing):
+        return term.words
+    return term.values[0].strip("*") if len(term.values) == 1 and term.field != "cost" else ""
+
 
 EVERYTHING: Final = Filter()
 
