@@ -38,6 +38,7 @@ from timemachine.recording.model_calls.schemas import FrozenRequestOut, RequestF
 from timemachine.recording.sessions import commands
 from timemachine.recording.sessions.duplicates import changed_places, repeated
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.payload_sizes import size_of_action
 from timemachine.recording.sessions.pricing import priced
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.queries import action_of, session_of
@@ -95,7 +96,7 @@ def index(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) ->
     if wanted.min_importance is not None:
         rows = rows.annotate(weighed=IMPORTANCE).filter(weighed__gte=wanted.min_importance)
     found, following = paging.sized_rows(
-        with_everything(rows), wanted.limit, wanted.after, "sequence", paging.size_of_action()
+        with_everything(rows), wanted.limit, wanted.after, "sequence", size_of_action()
     )
     items = as_given(session, [ReadAction.of(row) for row in found])
     return ActionPage.model_construct(items=items, next=following)

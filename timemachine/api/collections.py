@@ -27,6 +27,7 @@ from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.answering.schemas import AskIn, AskOut, FindIn, FindOut, PutIn, PutOut
 from timemachine.recording.sessions.frames import frame_usage
+from timemachine.recording.sessions.payload_sizes import size_of_payloads
 from timemachine.recording.sessions.queries import resolve_moment
 from timemachine.recording.sessions.schemas import FrameUsage, FrameVersions
 
@@ -64,7 +65,7 @@ def frames(
     """The collection's frames by number, now or as of a given time."""
     project = caller(request, "read").project
     found = frames_at(collection_of(project, name), resolve_moment(project, as_of))
-    rows, following = paging.sized_rows(found, limit, after, "number", paging.size_of_frame())
+    rows, following = paging.sized_rows(found, limit, after, "number", size_of_payloads("payload"))
     return FramePage.model_construct(items=[FrameOut.of(each) for each in rows], next=following)
 
 
@@ -80,7 +81,7 @@ def frame(
     versions = versions_of(collection_of(caller(request, "read").project, name), number)
     ids = list(versions.values_list("id", flat=True))
     used_by = frame_usage(ids)
-    rows, following = paging.sized_rows(versions, limit, after, "version", paging.size_of_frame())
+    rows, following = paging.sized_rows(versions, limit, after, "version", size_of_payloads("payload"))
     return FrameVersions.model_construct(
         frame=number,
         versions=[FrameOut.of(each) for each in rows],

@@ -8,14 +8,11 @@ from itertools import accumulate
 from typing import Any, Protocol
 from uuid import UUID
 
-from django.db.models import Expression, F, Model, OuterRef, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Expression, Model, QuerySet
 
 from timemachine.core.pure.content import parse_json, sha256_hex
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import is_plain
-from timemachine.recording.sessions.models import Hit
-from timemachine.replay.runs.models import ReplayHit
 
 DEFAULT, MOST = 50, 200
 PAGE_BYTES = 16 * 1024 * 1024
@@ -52,7 +49,7 @@ def sized_rows[Row: Model](
 ) -> tuple[Iterable[Row], str | None]:
     """The rows of one page in the order of a number, its `place`, and its `next`: at most `PAGE_BYTES` of payload, and at least one row.
 
-    `size` is how many bytes of payload a row has (see `size_of_action`). One query more than the rows need. Raises `InvalidInput`.
+    `size` is how many bytes of payload a row has (see `payload_sizes`). One query more than the rows need. Raises `InvalidInput`.
     """
     if after is not None:
         found = found.filter(**{f"{place}__gt": read(after, number)})
@@ -157,30 +154,3 @@ def _unreadable() -> InvalidInput:
         code="invalid_field",
         field="after",
     )
-
-
-def size_of_frame() -> Expression:
-    """Return the number of bytes of a frame's text."""
-    return _payload_bytes("payload")
-
-
-def size_of_action() -> Expression:
-    """Return the number of bytes of an action's input, output, source and found passages."""
-    return _payload_bytes("input", "output", "source") + _hits(Hit, "action")
-
-
-def size_of_replay_step() -> Expression:
-    """Return the number of bytes of the recorded step, its new output and its found passages."""
-    return _payload_bytes("action__input", "action__output", "output") + _hits(ReplayHit, "step")
-
-
-def _payload_bytes(first: str, *others: str) -> Expression:
-    total: Expression = Coalesce(F(f"{first}__size"), 0)
-    for name in others:
-        total += Coalesce(F(f"{name}__size"), 0)
-    return total
-
-
-def _hits(model: type[Model], owner: str) -> Expression:
-    hits = model._base_manager.filter(**{owner: OuterRef("pk")}).order_by().values(owner)
-    return Coalesce(Subquery(hits.annotate(bytes=Sum("payload__size")).values("bytes")), 0)

@@ -26,7 +26,7 @@ from timemachine.replay.runs.frame_rank_schemas import RankPageOut
 from timemachine.replay.runs.frame_ranks import MOST_STEPS, rank_page
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import CALL_OPTIONS, check
-from timemachine.replay.runs.queries import replay_of, step_of, steps_of, trials_of
+from timemachine.replay.runs.queries import replay_of, size_of_replay_step, step_of, steps_of, trials_of
 from timemachine.replay.runs.schemas import (
     Estimates,
     ReplayIn,
@@ -108,7 +108,7 @@ def steps(
 ) -> ReplayStepPage:
     """The steps in the order of the recording."""
     found = steps_of(replay_of(caller(request, "read").project, replay_id))
-    rows, following = paging.sized_rows(found, limit, after, "sequence", paging.size_of_replay_step())
+    rows, following = paging.sized_rows(found, limit, after, "sequence", size_of_replay_step())
     return ReplayStepPage.model_construct(items=[ReplayStepOut.of(each) for each in rows], next=following)
 
 

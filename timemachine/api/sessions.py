@@ -28,6 +28,7 @@ from timemachine.recording.sessions import commands
 from timemachine.recording.sessions.branches import branch_count, branch_tree
 from timemachine.recording.sessions.idempotency import start_once
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.payload_sizes import size_of_action
 from timemachine.recording.sessions.pure.validation import check_end
 from timemachine.recording.sessions.pure.vocabulary import Role
 from timemachine.recording.sessions.queries import action_of, actions_of, checkpoint_of, session_of
@@ -202,9 +203,7 @@ def checkpoints(
     """The session's checkpoints in their order, with their states."""
     session = session_of(caller(request, "read").project, session_id)
     rows = Action.objects.filter(session=session, kind="checkpoint")
-    found, following = paging.sized_rows(
-        with_everything(rows), limit, after, "sequence", paging.size_of_action()
-    )
+    found, following = paging.sized_rows(with_everything(rows), limit, after, "sequence", size_of_action())
     return ActionPage.model_construct(items=[ReadAction.of(row) for row in found], next=following)
 
 

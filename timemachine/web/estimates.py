@@ -27,7 +27,7 @@ class Estimate:
     every: int = 1
     facts: Sequence[tuple[str, int]] = ()
     assumption: str = ""
-    in_vain: str = ""
+    warning: str = ""
 
     @property
     def total(self) -> EstimateOut:

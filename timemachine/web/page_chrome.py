@@ -70,9 +70,10 @@ def is_local_address() -> bool:
     """Return whether the address in links to this server works only on its own machine."""
     host = urlsplit(settings.PUBLIC_URL).hostname or ""
     try:
-        return ip_address(host).is_loopback
+        address = ip_address(host)
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
+    return address.is_loopback or address.is_unspecified
 
 
 def post_form(context: Context, name: str, button: SafeString) -> SafeString:

@@ -80,6 +80,17 @@ def test_steps_of_a_replay_are_split_into_pages_that_fit(api: Program) -> None:
     assert [[each["sequence"] for each in items] for items in found] == [[1], [2], [3]]
 
 
+@pytest.mark.usefixtures("small")
+def test_the_size_of_a_replayed_step_includes_the_recorded_passages(api: Program) -> None:
+    api.post("/collections/c/put", {"frames": [{"text": f"Invoices {KILOBYTE}"}]})
+    api.post("/sessions", {"name": "x", "key": "s", "collection": "c"})
+    for n in range(4):
+        api.post("/sessions/s/find", {"query": f"invoices {n}"})
+    replay = api.post("/sessions/s/replays", {}).json()["replay_id"]
+    found = pages(api, f"/replays/{replay}/steps")
+    assert [[each["sequence"] for each in items] for items in found] == [[1, 2, 3], [4]]
+
+
 def test_a_limit_out_of_range_is_refused(api: Program) -> None:
     api.post("/sessions", {"name": "x", "key": "s"})
     for limit in (0, -1, 201, 10**30):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from timemachine.memory.search.pure.written_filters import taken_out
+from timemachine.memory.search.pure.written_filters import extract_filters
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from timemachine.memory.search.pure.written_filters import taken_out
         ('said "a tool:Bash b"', 'said "a tool:Bash b"', {}),
     ],
 )
-def test_filters_are_taken_out_and_quoted_or_excluded_ones_are_words(
+def test_filters_are_extract_filters_and_quoted_or_excluded_ones_are_words(
     written: str, words: str, filters: dict[str, str]
 ) -> None:
-    assert taken_out(written, ["status", "tool"]) == (words, filters)
+    assert extract_filters(written, ["status", "tool"]) == (words, filters)

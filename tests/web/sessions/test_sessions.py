@@ -300,6 +300,7 @@ def test_an_address_that_only_this_machine_can_open_is_marked(browser: Client, s
         ("http://127.0.0.1:8000", True),
         ("http://[::1]:8000", True),
         ("http://localhost", True),
+        ("http://0.0.0.0:8000", True),
         ("https://example.org", False),
         ("https://10.0.0.7", False),
     ):

@@ -6,8 +6,6 @@ have that ask's passages. A link to a comparison contains the answers that exist
 later ones. A link to the evidence alone contains none.
 """
 
-from typing import Final
-
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from timemachine.core.payloads.models import Payload
@@ -15,9 +13,6 @@ from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION, S
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.recording.sessions.queries import is_find_inside
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
-
-SIZES: Final = ("action__input__size", "action__output__size", "output__size")
-"""The columns with the sizes of what is read of a step of a replay."""
 
 
 def counted_actions(link: ShareLink) -> QuerySet[Action]:

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Prefetch, QuerySet
 
 from timemachine.core.pure.model_steps import ModelSteps
-from timemachine.governance.sharing.boundaries import SIZES, actions_within, counted_steps, steps_within
+from timemachine.governance.sharing.boundaries import actions_within, counted_steps, steps_within
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models.comparisons import (
@@ -43,6 +43,7 @@ from timemachine.replay.comparison.recorded import RecordedAnswers, recorded_ans
 from timemachine.replay.comparison.results import FEW, results_of
 from timemachine.replay.runs.answer_lines import AnswerLines, answer_lines
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
+from timemachine.replay.runs.queries import size_of_replay_step
 
 LATER: Final = "answered later"
 
@@ -106,7 +107,9 @@ class ComparisonScope:
         """Yield the ids of some answers, those at these places in the order of the recorded steps and then of the models, as many
         at a time as are read together."""
         order = ("action__session_id", "sequence", "replay__run__arm", "id")
-        return batches_by_size(self._cells().order_by(*order).values_list("id", *SIZES)[within])
+        return batches_by_size(
+            self._cells().order_by(*order).values_list("id", size_of_replay_step())[within]
+        )
 
     def cell(self, step_id: int) -> SharedCell:
         """Return one answer with the recorded one and the remarks about it."""

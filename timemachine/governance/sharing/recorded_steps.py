@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from django.db.models import Q, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Q, QuerySet
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.deletion.erasure.queries import erased_fields_of
@@ -34,7 +33,8 @@ from timemachine.governance.sharing.redactor import Redactor
 from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.model_calls.queries import Visible, visible_request
 from timemachine.recording.sessions.deletions import deletions_of
-from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.payload_sizes import size_of_passages
 from timemachine.recording.timeline.pieces import StepRange
 from timemachine.recording.timeline.provenance import origin_in
 from timemachine.recording.timeline.pure.nesting import REACH, Row, nest
@@ -100,9 +100,8 @@ class RecordedSteps:
     def in_full(self, span: StepRange, first_bytes: int) -> Iterator[list[SharedStep]]:
         """Yield the steps of a range in order, a few at a time, each payload and passage up to that many bytes and without the steps inside."""
         steps = self.actions.filter(sequence__range=(span.first, span.last)).order_by("sequence")
-        sized = steps.annotate(passages=Coalesce(Sum("hits__payload__size"), 0))
-        columns = ("sequence", "input__size", "output__size", "source__size", "passages")
-        rows = sized.values_list(*columns).iterator(chunk_size=1_000)
+        columns = ("sequence", "input__size", "output__size", "source__size", size_of_passages(Hit, "action"))
+        rows = steps.values_list(*columns).iterator(chunk_size=1_000)
         most = None if self.redactor.rules else first_bytes  # for redaction, they are read whole
         for sequences in batches_by_size(rows, most):
             yield self._in_full(sequences, first_bytes)

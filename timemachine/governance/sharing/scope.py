@@ -15,7 +15,6 @@ from timemachine.evidence.sealing.erased_since import ErasureSummary
 from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_parts
 from timemachine.governance.sharing import evidence, recorded_steps, seals
 from timemachine.governance.sharing.boundaries import (
-    SIZES,
     actions_within,
     counted_actions,
     fields_of,
@@ -68,7 +67,7 @@ from timemachine.replay.comparison.queries import sessions_of
 from timemachine.replay.runs.answer_lines import NO_LINES, answer_lines
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.summary import Tally
-from timemachine.replay.runs.queries import steps_of
+from timemachine.replay.runs.queries import size_of_replay_step, steps_of
 from timemachine.replay.runs.tallies import tally
 
 _NOTHING_ERASED = ErasedParts()
@@ -199,7 +198,7 @@ class Scope:
 
     def replayed_sequences(self, within: slice) -> Iterator[list[int]]:
         """Yield some steps of the replay by number, those at these places of their order, as many at a time as are read together."""
-        rows = self._replay_steps().order_by("sequence").values_list("sequence", *SIZES)
+        rows = self._replay_steps().order_by("sequence").values_list("sequence", size_of_replay_step())
         return batches_by_size(rows[within])
 
     def count_replayed(self) -> int:

@@ -7,8 +7,7 @@ from itertools import chain
 from pkgutil import iter_modules
 from typing import Final
 
-from django.db.models import F, OuterRef, Q, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Q
 from django.http import StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
@@ -20,7 +19,8 @@ from timemachine.recording.importing.pure import exports
 from timemachine.recording.importing.pure.exports import Exported, Step
 from timemachine.recording.importing.pure.formats.timemachine import FORMAT, VERSION
 from timemachine.recording.sessions.deletions import deletions_of
-from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.payload_sizes import size_of_action
 from timemachine.recording.sessions.queries import session_of
 from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 from timemachine.text.redaction.pure.marks import DELETED_TURN
@@ -210,13 +210,10 @@ def _steps(session: Session) -> Iterator[Step]:
 def _last_that_fits(session: Session, after: int) -> int:
     """Return the last of the next actions whose payloads fit into `BYTES_AT_ONCE`, at least the first."""
     until = min(after + AT_ONCE, session.last_sequence)
-    sizes = [Coalesce(F(f"{name}__size"), 0) for name in ("input", "output", "source")]
-    found = Hit.objects.filter(action=OuterRef("pk")).order_by().values("action")
-    hits = Coalesce(Subquery(found.annotate(bytes=Sum("payload__size")).values("bytes")), 0)
     next_ones = Action.objects.filter(session=session, sequence__gt=after, sequence__lte=until)
     last, held = after, 0
-    for sequence, *each in next_ones.order_by("sequence").values_list("sequence", *sizes, hits):
-        held += sum(each)
+    for sequence, size in next_ones.order_by("sequence").values_list("sequence", size_of_action()):
+        held += size
         if last > after and held > BYTES_AT_ONCE:
             break
         last = sequence

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import (
     Count,
+    Expression,
     F,
     Max,
     Min,
@@ -27,6 +28,7 @@ from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.verdicts import verdict_in_words
 from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.payload_sizes import size_of_passages, size_of_payloads
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
@@ -285,3 +287,9 @@ def states_of(replay: Replay, sequences: Collection[int]) -> list[StepState]:
         StepState(sequence=sequence, status=status, verdict=verdict, retrieval=retrieval, context=context)
         for sequence, status, verdict, retrieval, context in rows
     ]
+
+
+def size_of_replay_step() -> Expression:
+    """Return the number of bytes of the recorded step and of the new output, each with its passages."""
+    texts = size_of_payloads("action__input", "action__output", "output")
+    return texts + size_of_passages(Hit, "action", "action") + size_of_passages(ReplayHit, "step")

@@ -12,7 +12,7 @@ from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteSession
-from timemachine.replay.suites.plan import SuitePlan, checked, matching_of
+from timemachine.replay.suites.plan import Stored, SuitePlan, checked, matching_of
 from timemachine.replay.suites.pure.schedule import next_after, read_schedule
 from timemachine.replay.suites.queries import named_in, open_run, sessions_of
 
@@ -51,10 +51,12 @@ def edit(suite: Suite, plan: SuitePlan, *, by: str) -> Suite:
     plan = checked(
         suite.project,
         plan,
-        named=len(sessions_of(suite)),
-        kept_models=suite.use_models,
-        kept_schedule=suite.schedule,
-        same_sessions=plan.sessions is None and plan.matching == matching_of(suite.matching),
+        Stored(
+            sessions=len(sessions_of(suite)),
+            models=suite.use_models,
+            schedule=suite.schedule,
+            same_sessions=plan.sessions is None and plan.matching == matching_of(suite.matching),
+        ),
     )
     with transaction.atomic():
         locked = Suite.objects.select_for_update().get(id=suite.id)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -67,39 +67,42 @@ class SuitePlan:
     matching: Matching | None = None
 
 
-def checked(project: Project, plan: SuitePlan, **kept: Any) -> SuitePlan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """What the suite already has; it prevents no other change.
+
+    `sessions` is how many it names, and `same_sessions` says that the plan leaves them. A model of `models` may lack its
+    key, the `schedule` may have an unknown timezone, and sessions that are left may be erased.
+    """
+
+    sessions: int = 0
+    models: Collection[str] = ()
+    schedule: str | None = None
+    same_sessions: bool = False
+
+
+def checked(project: Project, plan: SuitePlan, stored: Stored | None = None) -> SuitePlan:
     """Return the plan as it is stored: what `runnable` returns for it, with its name. Raises what `runnable` raises, and
     `InvalidInput` without a name, or for an audit without a reason."""
-    found = replace(runnable(project, plan, **kept), name=_name(plan.name))
+    found = replace(runnable(project, plan, stored), name=_name(plan.name))
     if plan.options.audit:
         check_reason(plan.options.reason)
     return found
 
 
-def runnable(
-    project: Project,
-    plan: SuitePlan,
-    *,
-    named: int = 0,
-    kept_models: Collection[str] = (),
-    kept_schedule: str | None = None,
-    same_sessions: bool = False,
-) -> SuitePlan:
+def runnable(project: Project, plan: SuitePlan, stored: Stored | None = None) -> SuitePlan:
     """Return the plan with resolved model names, and conditions and schedule in their canonical form.
-
-    What the suite already has does not prevent other changes: `kept_models` whose key is missing, a
-    `kept_schedule` whose timezone is unknown, and erased sessions if they are the `same_sessions`. `named`
-    counts the sessions that a plan without `sessions` leaves.
 
     Raises: `InvalidInput`, and `Unavailable` for another model that cannot be used here.
     """
+    stored = stored or Stored()
     models = tuple(
-        each if each in kept_models else _model(project, each, plan.options) for each in plan.use_models
+        each if each in stored.models else _model(project, each, plan.options) for each in plan.use_models
     )
     sessions = plan.sessions and list({session.id: session for session in plan.sessions}.values())
     schedule = plan.schedule
-    number = named if sessions is None else len(sessions)
-    if not (number or plan.matching or same_sessions):
+    number = stored.sessions if sessions is None else len(sessions)
+    if not (number or plan.matching or stored.same_sessions):
         raise InvalidInput(
             "A suite needs at least one session, or `matching` that finds one.",
             code="sessions_needed",
@@ -114,7 +117,7 @@ def runnable(
         use_models=models,
         fail_on=tuple(dict.fromkeys(condition_of(each) for each in plan.fail_on)),
         schedule=schedule
-        if not schedule or schedule == kept_schedule
+        if not schedule or schedule == stored.schedule
         else written_schedule(read_schedule(schedule)),
     )
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 
-def taken_out(text: str, names: Iterable[str]) -> tuple[str, dict[str, str]]:
+def extract_filters(text: str, names: Iterable[str]) -> tuple[str, dict[str, str]]:
     """Return the text without its filters of these names, and their values, the last one of each name.
 
     What is in quotation marks or excluded with `-` is searched for as it is written.

@@ -12,7 +12,7 @@ from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineErro
 from timemachine.memory.search.empty_results import explain_no_results
 from timemachine.memory.search.filters import MODES, STATUSES, SearchOptions
 from timemachine.memory.search.indexing import count_not_indexed
-from timemachine.memory.search.pure.written_filters import taken_out
+from timemachine.memory.search.pure.written_filters import extract_filters
 from timemachine.memory.search.queries import search as searched
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.sessions.queries import session_of
@@ -33,7 +33,7 @@ def search(request: HttpRequest, access: Access) -> HttpResponse:
     Filters written into `q` as `status:error` become these parameters.
     """
     project = access.project
-    words, written = taken_out(request.GET.get("q", ""), NARROWING)
+    words, written = extract_filters(request.GET.get("q", ""), NARROWING)
     if written:
         return redirect(_with(request.GET, {"q": words, **written}))
     here = {name: request.GET[name].strip() for name in PARAMETERS if request.GET.get(name, "").strip()}

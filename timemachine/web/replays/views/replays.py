@@ -184,8 +184,8 @@ def _estimate(session: Session, form: ReplayForm) -> Estimate:
     options = form.options()
     found, every = quick_estimate(session, options)
     only_verifies = options.audit and options.use_model is None and not form.lacks_model
-    in_vain = NOTHING_TO_VERIFY if only_verifies and has_nothing_to_verify(session, options) else ""
-    return Estimate(found=[found], every=every, in_vain=in_vain)
+    warning = NOTHING_TO_VERIFY if only_verifies and has_nothing_to_verify(session, options) else ""
+    return Estimate(found=[found], every=every, warning=warning)
 
 
 def _form(
