@@ -64,6 +64,16 @@ def test_the_form_launches_a_replay_and_its_page_follows_the_progress(
     assert "hx-trigger" not in shown
 
 
+def test_the_form_counts_the_finds_that_a_replay_repeats(browser: Client, session: Session) -> None:
+    form = page(browser, f"/sessions/{session.id}/replay/")
+    assert "7 steps · 3 asks · 1 find · 0 model calls" in form
+    estimate = browser.post(
+        f"/sessions/{session.id}/replay/",
+        {"kind": "search", "estimate": "1"},
+    )
+    assert "3 asks, 1 find" in " ".join(estimate.text.split())
+
+
 def test_a_form_sent_twice_launches_one_replay(browser: Client, session: Session) -> None:
     twice = FORM | {"form_id": str(uuid7())}
     first, second = (browser.post(f"/sessions/{session.id}/replay/", twice)["Location"] for _ in range(2))

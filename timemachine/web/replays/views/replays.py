@@ -15,7 +15,7 @@ from timemachine.llm.queries import model_choices
 from timemachine.recording.answering.pure.prompt import SYSTEM_PROMPT
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
-from timemachine.recording.sessions.queries import HAPPENED_HERE, session_of
+from timemachine.recording.sessions.queries import HAPPENED_HERE, is_find_inside, session_of
 from timemachine.recording.usage.queries import models_of
 from timemachine.replay.comparison.queries import comparison_id_of
 from timemachine.replay.runs import commands, frozen
@@ -193,7 +193,8 @@ def _form(
 ) -> HttpResponse:
     counted = Action.objects.filter(HAPPENED_HERE, session=session, kind__in=REPLAYED_KINDS)
     calls = counted.filter(kind=MODEL_CALL).order_by("sequence")
-    asks, number_of_calls = counted.filter(kind="ask").count(), calls.count()
+    asks, finds = counted.filter(kind="ask"), counted.filter(kind="find")
+    number_of_asks, number_of_calls = asks.count(), calls.count()
     first = calls.select_related("session", "input", "output").first()
     return page(
         request,
@@ -202,9 +203,9 @@ def _form(
         session=session,
         form=form,
         estimated=estimated,
-        choices=form.choices(calls=bool(asks or number_of_calls)),
-        asks=asks,
-        finds=counted.filter(kind="find").count(),
+        choices=form.choices(calls=bool(number_of_asks or number_of_calls)),
+        asks=number_of_asks,
+        finds=finds.exclude(is_find_inside(asks)).count(),
         calls=number_of_calls,
         gaps=None if first is None else gaps_of(first),
         replays=newest_with_counts(session, SHOWN_REPLAYS),
