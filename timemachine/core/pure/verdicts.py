@@ -75,6 +75,11 @@ def times(number: int, verdict: str) -> str:
     return f"{words} in {number:,}" if follows else f"{number:,} {words}"
 
 
+def listed_times(counts: Mapping[str, int]) -> str:
+    """Return how often each verdict occurred, the closest to the recording first: `9 identical, 2 reworded`."""
+    return ", ".join(times(counts[name], name) for name in VERDICTS if counts.get(name))
+
+
 def calls_on_one_side(
     evidence: Mapping[str, Any] | None, recorded: str = "in the recording", new: str = "in the new answer"
 ) -> str:

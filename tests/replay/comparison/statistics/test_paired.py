@@ -240,6 +240,13 @@ def test_the_sentence_states_what_the_figures_show(
     assert says in sentence(judged(COST if unit == "ms" else GROUNDED, values), unit, "ask")
 
 
+def test_closer_to_the_recording_is_not_called_better() -> None:
+    said = sentence(judged(AGREES, [(0, 1)] * 6), "share", "ask")
+    assert said.startswith("B agrees more: mean 0.00 against 1.00")
+    assert "; B agrees more in 6, less in 0, the same in 0 of 6 asks;" in said
+    assert "better" not in said
+
+
 def test_figures_have_their_units() -> None:
     assert figure(None, "usd") == "unknown"
     assert figure(0.00012, "usd") == "$0.00012"

@@ -112,7 +112,7 @@ AGREEMENT: Final = Measure(
     unit="share",
     title="Agreement with the recording",
     about="the share of answers without a factual difference from the recorded answer: identical, formatting or "
-    "reworded, and for a model call that calls tools, the same action; closer to the recording is better",
+    "reworded, and for a model call that calls tools, the same action; higher is closer to the recording, which may itself be wrong",
     read=_agreement,
 )
 GROUNDING: Final = Measure(
@@ -131,7 +131,7 @@ SAME_TOOLS: Final = Measure(
     unit="share",
     title="Same tools",
     about="the share of model calls that call the recorded tools, each the same number of times, and no others; "
-    "closer to the recording is better",
+    "higher is closer to the recording",
     read=_same_tools,
 )
 SAME_ARGUMENTS: Final = Measure(
@@ -140,8 +140,8 @@ SAME_ARGUMENTS: Final = Measure(
     bounded=True,
     unit="share",
     title="Same arguments",
-    about="of the model calls that call the same tools as the recorded one, the share with equal arguments; closer to "
-    "the recording is better",
+    about="of the model calls that call the same tools as the recorded one, the share with equal arguments; higher "
+    "is closer to the recording",
     read=_same_arguments,
 )
 COST: Final = Measure(

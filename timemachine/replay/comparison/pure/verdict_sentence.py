@@ -1,6 +1,5 @@
-"""A comparison in one sentence: what each variant did, at what cost, and which differences may be chance."""
+"""A comparison in two sentences: how often each variant agrees with the recording and at what cost, and what may be chance."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,25 +11,21 @@ from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.metrics import AGREEMENT, COST
 from timemachine.replay.comparison.pure.statistics.paired import A_BETTER, TOO_FEW
 from timemachine.replay.comparison.pure.variants import RECORDING
-from timemachine.replay.runs.pure.verdict_words import instead
 
 MOST_NAMED: Final = 3
 """Of more variants, the sentence describes the one that agrees most, and gives the range of the others."""
-MOST_KINDS: Final = 2
-"""Of more kinds of differences than one more, the sentence names the most frequent ones and counts the rest."""
 _DOES: Final = {"ask": "answers as recorded", "model call": "does what was recorded"}
 _MISSING: Final = {ERROR: "failed", SPEND_LIMIT: "not asked because of the spend limit"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Variant:
-    """What one variant did. `agreeing` of its `comparable` answers agree with the recording; `rest` says what the others are."""
+    """What one variant did. `agreeing` of its `comparable` answers agree with the recording."""
 
     arm: int
     name: str
     comparable: int
     agreeing: int
-    rest: str
     missing: str
     answers: int
     cost: float | None
@@ -58,14 +53,13 @@ class _Claim:
 
 
 def verdict_sentence(found: Findings, names: Sequence[str]) -> str:
-    """Return the findings in one sentence. `names` are those of the variants, without the recording."""
+    """Return the findings in one sentence, and in another what may be chance. `names` are those of the variants, without the recording."""
     steps = found.steps
     variants = [_variant(found, arm, name) for arm, name in enumerate(names, RECORDING + 1)]
     comparable = [each for each in variants if each.comparable]
     parts = [_described(comparable, len(variants), steps)] if comparable else []
     parts += [_without(each, steps) for each in variants if not each.comparable]
-    parts += _chance(_claims(found, comparable), steps)
-    return f"{'; '.join(parts)}.{_not_whole(found)}"
+    return f"{'; '.join(parts)}.{_chance(_claims(found, comparable), steps)}{_not_whole(found)}"
 
 
 def _not_whole(found: Findings) -> str:
@@ -82,7 +76,6 @@ def _not_whole(found: Findings) -> str:
 def _variant(found: Findings, arm: int, name: str) -> _Variant:
     cells = [cell for ask in found.asks for cell in ask.cells(arm)]
     values = [value for cell in cells if (value := AGREEMENT.read(cell).value) is not None]
-    differing = Counter(cell.verdict for cell in cells if cell.verdict and AGREEMENT.read(cell).value == 0)
     (totals,) = [each for each in found.columns if each.arm == arm]
     missing = missing_counts(cells)
     return _Variant(
@@ -90,25 +83,11 @@ def _variant(found: Findings, arm: int, name: str) -> _Variant:
         name=name,
         comparable=len(values),
         agreeing=round(sum(values)),
-        rest=_otherwise(differing),
         missing=", ".join(f"{number:,} {_MISSING.get(reason, reason)}" for reason, number in missing.items()),
         answers=totals.answers,
         cost=totals.cost.total,
         unknown_cost=totals.unknown_cost,
     )
-
-
-def _otherwise(differing: Counter[str]) -> str:
-    """Say what else the variant does, with how often if there are several kinds: the most frequent ones, then how many are left."""
-    if not differing:
-        return ""
-    if len(differing) == 1:
-        return f"otherwise it {instead(*differing)}"
-    named = differing.most_common(MOST_KINDS if len(differing) > MOST_KINDS + 1 else MOST_KINDS + 1)
-    kinds = [f"{instead(verdict)} in {number:,}" for verdict, number in named]
-    rest = differing.total() - sum(number for _, number in named)
-    kinds += [f"differs in other ways in {rest:,}"] if rest else []
-    return f"otherwise it {', '.join(kinds[:-1])} and {kinds[-1]}"
 
 
 def _described(variants: Sequence[_Variant], number: int, steps: ModelSteps) -> str:
@@ -143,8 +122,7 @@ def _number(agreeing: int) -> str:
 
 
 def _more(variant: _Variant) -> str:
-    said = "; ".join(filter(None, [variant.rest, variant.missing]))
-    return f"{f' ({said})' if said else ''}{_cost(variant)}"
+    return f"{f' ({variant.missing})' if variant.missing else ''}{_cost(variant)}"
 
 
 def _cost(variant: _Variant) -> str:
@@ -202,8 +180,8 @@ def _claim(
     )
 
 
-def _chance(claims: Sequence[_Claim], steps: ModelSteps) -> list[str]:
-    """Say which claims may be chance."""
+def _chance(claims: Sequence[_Claim], steps: ModelSteps) -> str:
+    """Say in a sentence which claims may be chance."""
     perhaps, shown = ([each for each in claims if each.shown is sure] for sure in (False, True))
     parts = []
     if perhaps:
@@ -213,7 +191,8 @@ def _chance(claims: Sequence[_Claim], steps: ModelSteps) -> list[str]:
         )
     if shown:
         parts.append(f"that {_joined(shown)} is more than chance")
-    return [", but ".join(parts)] if parts else []
+    said = ", but ".join(parts)
+    return f" {said[:1].upper()}{said[1:]}." if said else ""
 
 
 def _joined(claims: Sequence[_Claim]) -> str:

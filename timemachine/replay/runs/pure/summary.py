@@ -9,7 +9,7 @@ from typing import Final
 from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.core.pure.numbers import counted, money, spaced, total_cost
 from timemachine.core.pure.schemas import Schema
-from timemachine.core.pure.verdicts import CALLS_IN_TEXT, VERDICTS, times
+from timemachine.core.pure.verdicts import CALLS_IN_TEXT, VERDICTS, listed_times, times
 from timemachine.recording.model_calls.pure.requests import TOOLS
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import CONTINUE
@@ -122,8 +122,7 @@ class Tally(StepTotals):
     @property
     def verdicts_in_words(self) -> str:
         """Return the count of each verdict, for example `9 identical, 2 reworded`; empty without verdicts."""
-        ordered = {name: self.verdicts[name] for name in VERDICTS if self.verdicts.get(name)}
-        return ", ".join(times(count, name) for name, count in ordered.items())
+        return listed_times(self.verdicts)
 
     @property
     def result_in_words(self) -> str:

@@ -65,12 +65,12 @@ def shown_pair(pair: VariantPair, names: Sequence[str], steps: ModelSteps) -> Sh
 
 def _finding(result: PairedResult, noun: str) -> Finding:
     measure = BY_NAME[result.metric]
-    verdict = wording.verdict_words(result, measure.unit)
+    verdict = wording.in_words(result, measure.unit)
     return Finding(
         result=result,
         measure=measure,
         verdict=verdict,
-        better=result.verdict.endswith("better"),
+        better=result.verdict.endswith("better") and not wording.is_closeness(result.metric),
         rest=wording.sentence(result, measure.unit, noun).removeprefix(verdict),
         excluded="; ".join(f"{number} {reason}" for reason, number in result.excluded.items()) or "none",
         method="" if result.interval is None else wording.METHODS[result.interval.method],

@@ -10,14 +10,14 @@ from django.http import QueryDict
 
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import counted, whole_number
-from timemachine.core.pure.verdicts import VERDICTS
+from timemachine.core.pure.verdicts import VERDICTS, listed_times
 from timemachine.governance.deletion.erasure.queries import erased_answers, erased_recordings
 from timemachine.governance.sharing.read_models.comparisons import SharedOpinion, SharedRemarks
 from timemachine.replay.comparison.models import CellOpinion, Comparison
 from timemachine.replay.comparison.pure.cells import LACKING, NOISE, Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.judge_prompt import UNDECIDED
-from timemachine.replay.comparison.pure.metrics import GROUNDING, VariantTotals
+from timemachine.replay.comparison.pure.metrics import GROUNDING
 from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
 from timemachine.replay.comparison.queries import AnnotatedAsks, annotated, variants_of
 from timemachine.replay.runs.answer_lines import NO_LINES, AnswerLines
@@ -108,11 +108,11 @@ class ShownCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of the matrix: its name and its totals."""
+    """A column of the matrix: its name, and how often it has each verdict."""
 
     number: int
     name: str
-    totals: VariantTotals
+    verdicts: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +160,10 @@ def matrix(
     ]
     end = ask_filter.after + len(remarks.asks)
     return Matrix(
-        columns=[Column(number=each.arm, name=titles[each.arm], totals=each) for each in shown.columns],
+        columns=[
+            Column(number=each.arm, name=titles[each.arm], verdicts=listed_times(each.verdicts))
+            for each in shown.columns
+        ],
         rows=rows,
         fitting=len(fitting),
         next=end if end < len(fitting) else None,

@@ -19,12 +19,16 @@ from timemachine.replay.comparison.pure.metrics import (
 )
 from timemachine.replay.comparison.pure.statistics.intervals import Interval
 from timemachine.replay.comparison.pure.statistics.paired import A_BETTER, B_BETTER, TOO_FEW, PairedResult
-from timemachine.replay.comparison.pure.statistics.wording import NOT_COMPARED, figure
+from timemachine.replay.comparison.pure.statistics.wording import (
+    NOT_COMPARED,
+    comparatives,
+    figure,
+    is_closeness,
+)
 from timemachine.replay.comparison.pure.variants import RECORDING
 
 _SHARES: Final = (AGREEMENT, SAME_TOOLS, SAME_ARGUMENTS, GROUNDING)
 _COMPARATIVES: Final[Mapping[str, tuple[str, str]]] = {
-    **{each.name: ("agrees more", "agrees less") for each in (AGREEMENT, SAME_TOOLS, SAME_ARGUMENTS)},
     COST.name: ("cheaper", "more expensive"),
     LATENCY.name: ("faster", "slower"),
     TOKENS.name: ("fewer", "more"),
@@ -93,7 +97,7 @@ def _figure(
         words=words,
         interval=interval,
         verdict="" if result is None else _verdict(result, measure),
-        better=result is not None and result.verdict == B_BETTER,
+        better=result is not None and result.verdict == B_BETTER and not is_closeness(measure.name),
     )
 
 
@@ -124,6 +128,6 @@ def _interval(found: Interval | None) -> str:
 
 
 def _verdict(result: PairedResult, measure: Measure) -> str:
-    better, worse = _COMPARATIVES.get(measure.name, ("better", "worse"))
+    better, worse = _COMPARATIVES.get(measure.name) or comparatives(measure.name)
     words = {B_BETTER: better, A_BETTER: worse, TOO_FEW: "too few to tell"}
     return words.get(result.verdict, result.verdict) if result.n else NOT_COMPARED

@@ -6,7 +6,7 @@ from typing import Final
 
 from timemachine.core.pure.numbers import counted
 from timemachine.replay.comparison.pure.findings import Findings
-from timemachine.replay.comparison.pure.metrics import MEASURES, OF_THE_RECORDING, Measure
+from timemachine.replay.comparison.pure.metrics import MEASURES, Measure
 from timemachine.replay.comparison.pure.statistics import wording
 from timemachine.replay.comparison.pure.statistics.intervals import Interval
 from timemachine.replay.comparison.pure.statistics.paired import A_BETTER, B_BETTER, PairedResult
@@ -76,7 +76,7 @@ def plots(found: Findings, names: Sequence[str], against: int) -> Plots:
         if not points:
             unknown.append(measure.title)
         elif _varies(measure, points):
-            about = "share of answers" if _is_share(measure) else "difference"
+            about = "share of answers" if wording.is_closeness(measure.name) else "difference"
             drawn.append(_plot(measure, points, f"{about}{_unknown(found, measure, against)}"))
         else:
             value = f"{measure.title} {_common(found, measure, against)}".strip()
@@ -84,13 +84,9 @@ def plots(found: Findings, names: Sequence[str], against: int) -> Plots:
     return Plots(drawn=drawn, same=same, unknown=unknown)
 
 
-def _is_share(measure: Measure) -> bool:
-    return measure.name in {"agreement", "same_tools", "same_arguments"}
-
-
 def _shares(found: Findings, names: Sequence[str], measure: Measure) -> list[_Point] | None:
     """Return the shares of the columns, for a metric that compares with the recording; None for any other."""
-    if not _is_share(measure):
+    if not wording.is_closeness(measure.name):
         return None
     points = []
     for each in found.columns:
@@ -119,7 +115,7 @@ def _differences(
         for each in pair.results
         if each.metric == measure.name
     ]
-    if not results or _is_share(measure):
+    if not results or wording.is_closeness(measure.name):
         return None
     return [_point(names[arm], each, measure) for arm, each in results if each.difference is not None]
 
@@ -129,7 +125,7 @@ def _point(name: str, result: PairedResult, measure: Measure) -> _Point:
     words = wording.signed(result.difference, measure.unit)
     if interval is not None:
         words += f" {wording.interval_words(interval, measure.unit)}"
-    better, worse = _DIRECTIONS.get(measure.name, ("better", "worse"))
+    better, worse = _DIRECTIONS.get(measure.name) or wording.comparatives(measure.name)
     verdict = {B_BETTER: better, A_BETTER: worse}
     return _Point(
         name=name,
@@ -142,13 +138,13 @@ def _point(name: str, result: PairedResult, measure: Measure) -> _Point:
 
 
 def _better(measure: Measure) -> str:
-    if measure in OF_THE_RECORDING:
+    if wording.is_closeness(measure.name):
         return "right is closer to it"
     return "right is better" if measure.higher_is_better else "left is better"
 
 
 def _varies(measure: Measure, points: Sequence[_Point]) -> bool:
-    if _is_share(measure):
+    if wording.is_closeness(measure.name):
         return len({each.value for each in points}) > 1 or any(each.interval for each in points)
     return any(each.value for each in points) or any(
         each.interval is not None and each.interval.low < each.interval.high and each.outcome != "open"
@@ -165,7 +161,9 @@ def _common(found: Findings, measure: Measure, against: int) -> str:
         if each.metric == measure.name and each.mean_a is not None
     ]
     shares = [getattr(each, measure.name, None) for each in found.columns if each.arm != RECORDING]
-    known = [each for each in (*means, *(shares if _is_share(measure) else ())) if each is not None]
+    known = [
+        each for each in (*means, *(shares if wording.is_closeness(measure.name) else ())) if each is not None
+    ]
     return wording.figure(known[0], measure.unit) if known else ""
 
 
@@ -175,13 +173,13 @@ def _unknown(found: Findings, measure: Measure, against: int) -> str:
         each.difference is None
         for pair in found.against(against)
         for each in pair.results
-        if each.metric == measure.name and not _is_share(measure)
+        if each.metric == measure.name and not wording.is_closeness(measure.name)
     )
     return f" (unknown in {counted(missing, 'column')})" if missing else ""
 
 
 def _plot(measure: Measure, points: Sequence[_Point], about: str) -> Plot:
-    ends = [0.0, 1.0] if _is_share(measure) else [0.0]
+    ends = [0.0, 1.0] if wording.is_closeness(measure.name) else [0.0]
     for each in points:
         ends += [each.value] + ([each.interval.low, each.interval.high] if each.interval else [])
     low, high = min(ends), max(ends)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from timemachine.core.pure.numbers import counted, money
+from timemachine.replay.comparison.pure.metrics import OF_THE_RECORDING
 from timemachine.replay.comparison.pure.statistics.intervals import (
     ALL_ZERO,
     BOOTSTRAP,
@@ -36,6 +37,8 @@ METHODS: Final = {
     NO_SPREAD: "all differences the same: rule of three",
     ALL_ZERO: "every value is 0, so nothing shows how large another could be",
 }
+_CLOSER: Final = frozenset(each.name for each in OF_THE_RECORDING)
+"""The metrics that say how close an answer is to the recording, which may be wrong: closer is not better."""
 _ITSELF: Final = "the noise floor shows a difference of a model against itself"
 NOT_COMPARED: Final = "not compared"
 SMALLEST_P: Final = 0.001
@@ -78,6 +81,21 @@ def verdict_words(result: PairedResult, unit: str) -> str:
     return f"{NOT_SHOWN} (up to ±{UNITS[unit](result.interval.farthest)})"
 
 
+def in_words(result: PairedResult, unit: str) -> str:
+    """Return the verdict for people: what is closer to the recording `agrees more`, everything else is `better`."""
+    return verdict_words(result, unit).replace("better", comparatives(result.metric)[0])
+
+
+def comparatives(metric: str) -> tuple[str, str]:
+    """Return the words for the one that is ahead in a metric and for the one that is behind."""
+    return ("agrees more", "agrees less") if is_closeness(metric) else ("better", "worse")
+
+
+def is_closeness(metric: str) -> bool:
+    """Return whether a metric says how close an answer is to the recording, and not how good."""
+    return metric in _CLOSER
+
+
 def sentence(result: PairedResult, unit: str, noun: str) -> str:
     """Return the verdict with its basis: both means, the difference with its interval, the wins and losses, and the p value.
 
@@ -87,9 +105,10 @@ def sentence(result: PairedResult, unit: str, noun: str) -> str:
         return f"{NOT_COMPARED}: no {noun} has a value on both sides{_only_reason(result)}"
     means = f"mean {figure(result.mean_a, unit)} against {figure(result.mean_b, unit)}"
     difference = f"{signed(result.difference, unit)} {interval_words(result.interval, unit)}"
-    split = f"B better in {result.wins}, worse in {result.losses}, the same in {result.ties} of {counted(result.n, noun)}"
+    more, less = comparatives(result.metric)
+    split = f"B {more} in {result.wins}, {less.removeprefix('agrees ')} in {result.losses}, the same in {result.ties} of {counted(result.n, noun)}"
     note = f" ({_ITSELF})" if result.verdict == INDISTINGUISHABLE else ""
-    return f"{verdict_words(result, unit)}{note}: {means}, {difference}; {split}; {_tested(result)}{_needed(result, unit, noun)}"
+    return f"{in_words(result, unit)}{note}: {means}, {difference}; {split}; {_tested(result)}{_needed(result, unit, noun)}"
 
 
 def _only_reason(result: PairedResult) -> str:
