@@ -64,6 +64,7 @@ LONGEST_WHO: Final = 60
 
 register.filter("counted", base.counted)
 register.filter("page_message", errors.page_message)
+register.filter("page_text", errors.page_text)
 register.filter("size", formatting.size)
 register.filter("grouped", step_fields.grouped)
 register.filter("branch_point", base.branch_point)

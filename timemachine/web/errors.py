@@ -111,9 +111,14 @@ def waiting(response: HttpResponse, error: TimeMachineError) -> HttpResponse:
 
 
 def page_message(error: TimeMachineError, labels: Mapping[str, str] | None = None) -> str:
-    """Return the message of an error as pages show it: in quotation marks instead of backticks, and fields by their `labels`."""
+    """Return the message of an error as pages show it, see `page_text`."""
+    return page_text(error.message, labels)
+
+
+def page_text(text: str, labels: Mapping[str, str] | None = None) -> str:
+    """Return a sentence as pages show it: in quotation marks instead of backticks, and fields by their `labels`."""
     labels = labels or {}
-    return _CODE.sub(lambda code: f"“{labels.get(code[1], code[1])}”", error.message)
+    return _CODE.sub(lambda code: f"“{labels.get(code[1], code[1])}”", text)
 
 
 def error_page(request: HttpRequest, status: int, message: str) -> HttpResponse:

@@ -81,6 +81,17 @@ def test_a_transcript_becomes_a_session_with_a_report_on_its_lines(
     assert session.last_sequence == 3
 
 
+def test_the_report_says_what_was_read_and_what_it_became(operator: Client) -> None:
+    file = transcript(line(1, "one"), line(2, "two"), '{"uuid": "x"}')
+    operator.post("/import/", {"file": file})
+    page = operator.get("/import/done/").text
+    shown = " ".join(re.sub(r"<[^>]+>", "", page).split())
+    assert "Read 3 lines or records Became 2 steps" in shown
+    assert "2 messages Skipped 1 line" in shown
+    assert "It has no “type”, so it is not a Claude Code line." in shown
+    assert "`" not in shown
+
+
 def test_a_repeated_import_adds_only_new_steps_and_counts_the_known_ones(operator: Client) -> None:
     operator.post("/import/", {"file": transcript(line(1, "one"))})
     operator.post("/import/", {"file": transcript(line(1, "one"), line(2, "two"))})

@@ -9,7 +9,7 @@ from typing import Final
 from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.core.pure.numbers import counted, money, spaced, total_cost
 from timemachine.core.pure.schemas import Schema
-from timemachine.core.pure.verdicts import CALLS_IN_TEXT, VERDICTS, listed_times, times
+from timemachine.core.pure.verdicts import CALLS_IN_TEXT, listed_times
 from timemachine.recording.model_calls.pure.requests import TOOLS
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import CONTINUE

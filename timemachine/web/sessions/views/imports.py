@@ -22,7 +22,7 @@ from timemachine.recording.importing.worker import AT_ONCE_BYTES, hand_in, recei
 from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.recording.tasks import run_import
 from timemachine.web.access import Access, form_view, get_view
-from timemachine.web.errors import page_message
+from timemachine.web.errors import page_message, page_text
 from timemachine.web.form_parts import sent
 from timemachine.web.formatting import exact
 from timemachine.web.http import is_unchanged, page, see_other
@@ -67,6 +67,8 @@ class Account(TypedDict, total=False):
     more_sessions: int
     lines: int
     became: dict[Kind, int]
+    steps: int
+    merged: bool
     skipped: int
     reasons: list[SkippedLines]
     more_reasons: int
@@ -187,7 +189,7 @@ def _imported(access: Access, file: UploadedFile[Any], format_name: str) -> Acco
     try:
         return {**_import(access, file, name, format_name), "name": name, "refused": ""}
     except NotATranscript as why:
-        return {"name": name, "refused": why.short_message, "unknown": True}
+        return {"name": name, "refused": page_text(why.short_message), "unknown": True}
     except TimeMachineError as why:
         refused = page_message(why) if name in why.message else f"{name}: {page_message(why)}"
         return {"name": name, "refused": refused, "unknown": False}
@@ -212,12 +214,14 @@ def _account(
     sessions: Sequence[ImportedSession | SessionOfImport], all_sessions: int, report: ImportReportOut
 ) -> Account:
     """Return the account of an import; a session that was deleted since has no name and no URL."""
-    reasons = skipped_lines(report.skipped)
+    reasons, steps = skipped_lines(report.skipped), sum(report.became.values())
     return {
         "sessions": [_session(each) for each in sessions],
         "more_sessions": max(0, all_sessions - MOST_SHOWN),
         "lines": report.lines,
         "became": report.became,
+        "steps": steps,
+        "merged": steps != report.lines - len(report.skipped),
         "skipped": len(report.skipped),
         "reasons": reasons[:MOST_SHOWN],
         "more_reasons": max(0, len(reasons) - MOST_SHOWN),

@@ -27,7 +27,7 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 NAME: Final = "codex_exec"
-TITLE: Final = "Output of `codex exec --json` (.jsonl)"
+TITLE: Final = "Output of codex exec --json (.jsonl)"
 _STARTS: Final = frozenset({"thread.started", "session.created"})
 _ITEM_EVENTS: Final = frozenset({"item.started", "item.updated", "item.completed"})
 _EVENTS: Final = (

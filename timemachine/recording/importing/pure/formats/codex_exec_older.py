@@ -19,7 +19,7 @@ from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import first_at, number, record_at, short_text_at, text_at
 
 NAME: Final = "codex_exec_older"
-TITLE: Final = "Output of `codex exec --json` before October 2025 (.jsonl)"
+TITLE: Final = "Output of codex exec --json before October 2025 (.jsonl)"
 _EVENTS: Final = frozenset({
     "task_started", "task_complete", "agent_message", "agent_reasoning", "exec_command_begin", "token_count",
     "session_configured",

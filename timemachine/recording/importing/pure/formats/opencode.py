@@ -40,7 +40,7 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 NAME: Final = "opencode"
-TITLE: Final = "OpenCode session (JSON from `opencode export`)"
+TITLE: Final = "OpenCode session (JSON from opencode export)"
 _AGENT: Final = "opencode"
 _OF_THE_FILES: Final = frozenset({"step-start", "step-finish", "snapshot", "patch"})
 """Parts that are in the source of their message only."""

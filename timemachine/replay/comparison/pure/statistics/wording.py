@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from timemachine.core.pure.numbers import counted, money
-from timemachine.replay.comparison.pure.metrics import OF_THE_RECORDING
 from timemachine.replay.comparison.pure.statistics.intervals import (
     ALL_ZERO,
     BOOTSTRAP,
@@ -37,7 +36,7 @@ METHODS: Final = {
     NO_SPREAD: "all differences the same: rule of three",
     ALL_ZERO: "every value is 0, so nothing shows how large another could be",
 }
-_CLOSER: Final = frozenset(each.name for each in OF_THE_RECORDING)
+_CLOSER: Final = frozenset({"agreement", "same_tools", "same_arguments"})
 """The metrics that say how close an answer is to the recording, which may be wrong: closer is not better."""
 _ITSELF: Final = "the noise floor shows a difference of a model against itself"
 NOT_COMPARED: Final = "not compared"
