@@ -392,7 +392,8 @@ class Check {
       return;
     }
     if (about) this.sessionValues(tree, stated, about);
-    this.shown.push(`${tree.of} ${tree.id}: ${records.size.toLocaleString("en")} of ${last.size.toLocaleString("en")} records shown, sealed at ${last.at}`);
+    const itself = this.shown.length ? "" : ` (the first is the ${tree.of} itself)`;
+    this.shown.push(`${tree.of} ${tree.id}: ${records.size.toLocaleString("en")} of ${last.size.toLocaleString("en")} records shown${itself}, sealed at ${last.at}`);
     if (tree.complete) await this.whole(tree, stated, last, lines);
     else await this.paths(tree, last, records);
     await this.at(`${tree.path} log entry`, () => this.entry(tree, last));

@@ -175,7 +175,7 @@ def test_it_reports_how_many_records_are_shown_and_which_are_missing(
     made: Made, browser_report: Checks
 ) -> None:
     found = browser_report(unpacked(made.replay))
-    assert ": 5 of 5 records shown, sealed at 2" in found
+    assert ": 5 of 5 records shown (the first is the replay itself), sealed at 2" in found
     assert ": 5 of 8 records shown, sealed at 2" in found
     for indexes, named in (
         ((), "It shows nothing of the session"),
