@@ -54,9 +54,11 @@ def test_a_passphrase_is_requested_after_the_button_and_a_wrong_one_reported(
     prompt = visitor.post(path)
     assert prompt.status_code == 401
     assert 'name="passphrase"' in prompt.text
-    assert "or enter the passphrase, if there is one" in visitor.get(path).text
-    assert "once you enter the passphrase" in prompt.text
-    assert "when you press the button" not in prompt.text
+    assert "Nothing is recorded before you press the button." in visitor.get(path).text
+    assert "Wrong passphrases are recorded too." in prompt.text
+    for page in (visitor.get(path), prompt):
+        assert "your network (not your full address)" in page.text
+        assert "Only the project that shared it sees this." in page.text
     wrong = visitor.post(path, {"passphrase": "Brot"})
     assert "The passphrase is wrong" in wrong.text
     assert visitor.post(path, {"passphrase": "schöner Käse"}).status_code == 303
