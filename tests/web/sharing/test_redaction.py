@@ -16,7 +16,7 @@ from tests.governance.sharing.recorded import replayed
 from tests.verifier.bundles import unpacked
 from tests.web.timelines import words
 from tests.web.visitors import opened, shared
-from timemachine.core.accounts.models import Project
+from timemachine.core.accounts.models import Project, User
 from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import content_of, text_sha256
 from timemachine.core.pure.throttle import Limit
@@ -29,6 +29,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Ret
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
 from timemachine.text.redaction.commands import make_profile, retire_profile
+from timemachine.text.redaction.pure.profile import BUILT_IN
 from timemachine.text.redaction.pure.rules import read_rules
 from timemachine.text.redaction.queries import as_profile, profile_row
 
@@ -348,6 +349,25 @@ def test_no_withheld_text_is_in_any_byte_of_a_shared_comparison(project: Project
     assert f"{path}evidence.zip" in seen
     assert len(seen) > 3
     assert {answer.status_code for answer in seen.values()} == {200}
+
+
+def test_who_shares_is_named_without_the_address_that_the_profile_withholds(
+    project: Project, session: Session
+) -> None:
+    User.objects.create(email="anna@example.org", name="Anna Bauer")
+    for terms, named in (
+        (Terms(), "anna@example.org"),
+        (Terms(redaction=BUILT_IN), "Anna Bauer"),
+        (Terms(redaction=BUILT_IN, evidence_only=True), "Anna Bauer"),
+    ):
+        visitor, path = opened(shared(project, session, terms)[1])
+        for page in (path, f"{path}certificate/"):
+            assert f"Shared by {named}, project" in words(visitor.get(page).text).replace(" ,", ",")
+    User.objects.update(name="anna@example.org")
+    visitor, path = opened(shared(project, session, Terms(redaction=BUILT_IN))[1])
+    page = visitor.get(path).text
+    assert "anna@example.org" not in page
+    assert "Shared by withheld: e-mail , project" in words(page)
 
 
 def test_an_evidence_only_link_withholds_names_too(project: Project, session: Session) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from timemachine.core.accounts.models import User
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.redactor import Redactor
@@ -27,7 +28,7 @@ class SharedProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedLink:
-    """What a link shows, who shares it, and until when.
+    """What a link shows, who shares it, and until when. If the link withholds `created_by`, an e-mail address, it is the person's name.
 
     `through_sequence` is the last step that it shows; None for a comparison. `models` is how many models a
     comparison has and `replay_kind` the kind of a replay; None for other links.
@@ -69,6 +70,17 @@ def shared_link(link: ShareLink, redactor: Redactor) -> SharedLink:
         models=None if link.comparison is None else len(link.comparison.arms),
         replay_kind=None if link.replay is None else link.replay.kind,
         redaction=profile and _shared_profile(profile),
+        created_by=_named(link.created_by, redactor),
+    )
+
+
+def _named(email: str, redactor: Redactor) -> str:
+    """Return who created a link: the e-mail address or, if that is withheld, the name, redacted too."""
+    shown = redactor.text(email)
+    if shown == email:
+        return shown
+    return (
+        redactor.text(User.objects.filter(email=email).values_list("name", flat=True).first() or "") or shown
     )
 
 
