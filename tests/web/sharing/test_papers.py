@@ -1,13 +1,15 @@
 """What an auditor verifies and prints: the cover, every step in full, the certificate and its verification address."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from django.test import Client
 
 from tests.builders import compared, recorded_session
 from tests.governance.sharing.recorded import recorded, replayed
-from tests.web.timelines import words
+from tests.web.timelines import example_actions, words
+from tests.web.timelines import recorded as of_actions
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.sealing import seals
@@ -61,6 +63,20 @@ def test_a_print_has_every_shown_step_in_full_and_none_beyond(project: Project) 
     assert " Schluß" in text
     assert "Danach" not in text
     assert words(text).rstrip().endswith("End of the record: step 10 of 10")
+
+
+def test_a_print_rounds_scores_and_names_no_file_that_its_reader_does_not_have(project: Project) -> None:
+    asked = example_actions()[1]
+    assert asked.retrieval is not None
+    passages = [replace(each, scores={"lexical": 7.6652655601501465}) for each in asked.retrieval.hits]
+    asked = replace(asked, retrieval=replace(asked.retrieval, hits=tuple(passages)))
+    visitor, page = opened(shared(project, of_actions(project, [asked]))[1])
+    for shown in (printed(visitor, page), visitor.get(f"{page}?tab=context").text):
+        assert "lexical 7.6653" in words(shown)
+        assert "7.66526" not in shown
+    for shown in (printed(visitor, page), visitor.get(page).text):
+        assert "Each sentence is compared" in shown
+        assert "docs/" not in shown
 
 
 def test_a_long_record_is_printed_in_parts_that_name_their_steps_and_lead_to_each_other(
