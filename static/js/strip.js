@@ -92,11 +92,20 @@ let frameRows; // marks the rows in view
     put(name, Math.min(left, right), Math.max(left, right), to < first || from > last);
   }
 
+  const sequenceOf = (row) => Number(row.id.slice(1));
+
+  // The last step of a row: if it is folded, the last one inside it.
+  function endOf(row) {
+    const next = row.nextElementSibling;
+    if (!one("[aria-expanded=false]", row) || next?.matches(".sentinel")) return sequenceOf(row);
+    return next ? sequenceOf(next) - 1 : scale().last;
+  }
+
   frameRows = (rows) => {
     if (!map()) return;
     cancelAnimationFrame(framing);
     framing = requestAnimationFrame(() => {
-      if (map() && rows.length) putSteps("seen", Number(rows[0].id.slice(1)), Number(rows.at(-1).id.slice(1)));
+      if (map() && rows.length) putSteps("seen", sequenceOf(rows[0]), endOf(rows.at(-1)));
     });
   };
 

@@ -125,6 +125,29 @@ def test_unusual_pages_are_accessible_and_light_at_every_width(
     assert found == []
 
 
+def test_the_frame_around_the_rows_in_view_includes_what_is_folded_into_the_last_one(
+    chromium: Browser, live_server: LiveServer, project: Project, cookie: str
+) -> None:
+    session = start_session(project, name="Folded", by="test", key="folded")
+    append(session.id, example_actions()[:3])
+    with opened(chromium, live_server, cookie) as page:
+        page.goto(f"{live_server.url}/sessions/folded/")
+        expect(page.locator(".row")).to_have_count(2)
+        expect(page.locator(".seen")).to_have_attribute("style", "left: 0%; width: 100%;")
+        page.get_by_role("link", name="1 inside").click()
+        expect(page.locator(".row")).to_have_count(3)
+        expect(page.locator(".seen")).to_have_attribute("style", "left: 0%; width: 100%;")
+
+
+def test_breadcrumbs_are_separated_and_end_without_a_separator(
+    chromium: Browser, live_server: LiveServer, project: Project, cookie: str
+) -> None:
+    with opened(chromium, live_server, cookie) as page:
+        page.goto(f"{live_server.url}/sessions/story/share/")
+        drawn = "all => all.map(each => getComputedStyle(each, '::after').content)"
+        assert page.locator(".crumbs > *").evaluate_all(drawn) == ['"/"', "none"]
+
+
 @pytest.mark.usefixtures("long")
 def test_pages_stay_within_their_size_limit(live_server: LiveServer, cookie: str) -> None:
     for address in ADDRESSES:

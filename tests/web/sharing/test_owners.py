@@ -131,6 +131,14 @@ def test_the_share_form_takes_over_the_step_that_was_viewed(session: Session, op
     assert operator.get(f"/sessions/{session.id}/share/?step=x").status_code == 200
 
 
+def test_the_share_form_includes_the_find_that_is_folded_into_the_ask_that_was_viewed(
+    session: Session, operator: Client
+) -> None:
+    for viewed, last in ((1, 1), (2, 3), (3, 3)):
+        page = operator.get(f"/sessions/{session.id}/share/?step={viewed}").text
+        assert re.search(rf'name="through_sequence"\s+value="{last}"', page)
+
+
 def test_an_expiry_date_includes_that_day(session: Session, operator: Client) -> None:
     day = (now() + timedelta(days=3)).date()
     created_at(operator, f"/sessions/{session.id}/share/", until=day.isoformat())

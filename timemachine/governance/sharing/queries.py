@@ -16,7 +16,7 @@ from timemachine.governance.sharing import log, models
 from timemachine.governance.sharing.pure.terms import OPEN, Policy
 from timemachine.governance.sharing.pure.token import Token, link_not_valid
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.sessions.queries import actions_of, is_find_inside, session_of
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.queries import comparison_of
 from timemachine.replay.runs.models import Replay
@@ -65,6 +65,13 @@ def with_readers(links: QuerySet[models.ShareLink]) -> QuerySet[models.ShareLink
         readers=Coalesce(Subquery(of_link.annotate(many=Count("pk")).values("many")), 0),
         read_until=Subquery(of_link.annotate(last=Max("expires_at")).values("last")),
     )
+
+
+def last_step_with(session: Session, sequence: int) -> int:
+    """Return the last step that belongs to a step: the find inside an ask, or the step itself."""
+    asks = actions_of(session).filter(sequence=sequence, kind="ask")
+    found = actions_of(session).filter(is_find_inside(asks)).aggregate(last=Max("sequence"))["last"]
+    return max(sequence, found or 0)
 
 
 def link_of(project: Project, link_id: str | UUID) -> models.ShareLink:

@@ -9,7 +9,7 @@ from django import forms
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.ids import uuid7
-from timemachine.core.pure.numbers import counted, whole_number
+from timemachine.core.pure.numbers import counted
 from timemachine.governance.sharing.pure import terms
 from timemachine.governance.sharing.pure.terms import LONGEST_DAYS, OPEN, Policy
 from timemachine.governance.sharing.queries import Shareable
@@ -124,11 +124,10 @@ class ShareForm(RecordForm):
         data: Any = None,
         *,
         profiles: Sequence[Profile] = (BUILT_IN,),
-        through: str | None = None,
+        through: int | None = None,
     ) -> None:
         """Initialise the form; `through` is the step from which the person came."""
-        step = whole_number(through or "")
-        super().__init__(data, initial={"form_id": uuid7(), "through_sequence": step})
+        super().__init__(data, initial={"form_id": uuid7(), "through_sequence": through})
         self._follow(policy)
         self._placeholder = "x" * terms.SHORTEST_PASSPHRASE if policy.passphrase_required else None
         self._profiles = {each.handle: each for each in profiles}

@@ -14,7 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.numbers import counted
+from timemachine.core.pure.numbers import counted, whole_number
 from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.commands import links
 from timemachine.governance.sharing.models import ACTIVE, EXHAUSTED, ShareLink
@@ -22,6 +22,7 @@ from timemachine.governance.sharing.preview import Preview, preview_of, preview_
 from timemachine.governance.sharing.pure.terms import Policy
 from timemachine.governance.sharing.queries import Shareable
 from timemachine.governance.sharing.scope import Scope
+from timemachine.recording.sessions.models import Session
 from timemachine.text.redaction.pure.profile import BUILT_IN
 from timemachine.text.redaction.queries import choices_of
 from timemachine.text.redaction.schemas import RuleCount, counts_of
@@ -148,7 +149,9 @@ def share(request: HttpRequest, access: Access, id: str, of: str) -> HttpRespons
     """`/sessions/{id}/share/`, `/replays/…`, `/comparisons/…`: create a link."""
     target = queries.target_of(access.project, of, id)
     policy, data = queries.policy_of(access.project), sent(request)
-    form = ShareForm(target, policy, data, profiles=choices_of(access.project), through=_looked_at(request))
+    form = ShareForm(
+        target, policy, data, profiles=choices_of(access.project), through=_looked_at(request, target)
+    )
     if policy.forbidden:
         return _form(request, target, form, forbidden=True)
     if requested_part(request, PARTS):
@@ -212,11 +215,12 @@ def _created(
     return links.create_link(access.project, target, form.terms(), by=by, link_id=form_id), unaware
 
 
-def _looked_at(request: HttpRequest) -> str | None:
-    """Return the step to share from: the one in the URL, or that of the timeline the person came from."""
+def _looked_at(request: HttpRequest, target: Shareable) -> int | None:
+    """Return the step to share from, with what is folded into it: the one in the URL, or that of the timeline the person came from."""
     before = urlsplit(request.headers.get("Referer", ""))
     steps = parse_qs(before.query).get("step") if before.netloc == request.get_host() else None
-    return request.GET.get("step") or (steps[0] if steps else None)
+    step = whole_number(request.GET.get("step") or (steps[0] if steps else ""))
+    return queries.last_step_with(target, step) if step is not None and isinstance(target, Session) else step
 
 
 def _form(
