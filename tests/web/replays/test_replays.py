@@ -114,6 +114,7 @@ def test_a_step_shows_both_sides_with_their_evidence(browser: Client, session: S
     assert "<ins" in shown
     assert "numbers differ" in shown
     assert "unchanged" in shown
+    assert "The new answer adds “" in shown
 
 
 def test_a_debug_step_shows_two_ranked_lists(browser: Client, session: Session) -> None:
@@ -121,6 +122,9 @@ def test_a_debug_step_shows_two_ranked_lists(browser: Client, session: Session) 
     shown = page(browser, f"/replays/{replay.id}/steps/2/")
     assert "gained" in shown
     assert "Frames found now" in shown
+    assert "as numbered in the recording" in shown
+    assert "computed now, not recorded" in shown
+    assert "frame: a passage by its number in the collection" in shown
 
 
 def test_an_externally_recorded_step_is_shown_as_well(browser: Client, project: Project) -> None:
