@@ -12,7 +12,7 @@ from timemachine.llm.pure.listing import KeySource, Kind, Listed, State, state
         ("built_in", "environment", False, None, "yes"),
         ("built_in", "none_needed", False, None, "not_checked"),
         ("server", "none_needed", False, None, "not_checked"),
-        ("server", "project", False, None, "yes"),
+        ("server", "project", False, None, "not_checked"),
         ("server", "none_needed", True, None, "yes"),
         ("built_in", "none_needed", True, "model_unreachable", "not_reached"),
         ("built_in", "environment", True, "model_unreachable", "not_reached"),

@@ -18,9 +18,11 @@ def browser_of(project: Project, role: str = OPERATOR) -> Client:
     return client
 
 
-def chromium_of(project: Project, chromium: Browser, server: LiveServer, **options: Any) -> BrowserContext:
+def chromium_of(
+    project: Project, chromium: Browser, server: LiveServer, role: str = OPERATOR, **options: Any
+) -> BrowserContext:
     """Return a Chromium context in which a member of the project is signed in."""
     context = chromium.new_context(**options)
-    cookie = browser_of(project).cookies[settings.SESSION_COOKIE_NAME].value
+    cookie = browser_of(project, role).cookies[settings.SESSION_COOKIE_NAME].value
     context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": server.url}])
     return context

@@ -31,12 +31,14 @@ def sent(request: HttpRequest) -> "QueryDict | None":
 
 
 class _Field(forms.BoundField):
-    """A field that gets the focus if it is the first one with an error."""
+    """A field that gets the focus if it is the first one with an error. When htmx swaps the form, a valid password stays as typed."""
 
     def build_widget_attrs(self, attrs: dict[str, Any], widget: forms.Widget | None = None) -> dict[str, Any]:
         built = super().build_widget_attrs(attrs, widget)
         if getattr(self.form, "first_error", None) == self.name and not self.use_fieldset:
             built["autofocus"] = True
+        if isinstance(widget or self.field.widget, forms.PasswordInput) and not self.errors:
+            built["hx-preserve"] = "true"
         return built
 
 

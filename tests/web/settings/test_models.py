@@ -126,7 +126,10 @@ def test_an_administrator_adds_and_removes_a_server(project: Project) -> None:
     browser = browser_of(project, ADMIN)
     server = {"name": "house", "base_url": "https://8.8.8.8/v1", "key": KEY, "default_model": "qwen3"}
     assert browser.post(f"{PAGE}servers/", server)["Location"] == f"{PAGE}#servers"
-    assert "house:qwen3 https://8.8.8.8/v1 yes from this project unknown" in page_text(browser)
+    words = page_text(browser)
+    assert (
+        "house:qwen3 https://8.8.8.8/v1 not checked not tested yet; a test shows whether it answers" in words
+    )
     assert ModelServer.objects.get().created_by is not None
     taken = browser.post(f"{PAGE}servers/", server)
     assert (taken.status_code, "already has a model server named house" in taken.text) == (409, True)

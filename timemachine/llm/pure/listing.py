@@ -75,14 +75,14 @@ def state(found: Listed, *, tested: bool, error_code: str | None) -> State:
     """Return whether it works, as far as is known. `tested`: its last test finished; `error_code`: that test's error,
     if any.
 
-    With a key, it counts as working until a test fails. A server without one, other than this, counts only after a
-    test.
+    A provider with a key counts as working until a test fails. One without a key, other than this server, and a server
+    that an administrator added count only after a test.
     """
     if found.why_not:
         return "no"
     if error_code == "model_unreachable":
         return "not_reached"
-    anyones = found.key_source == "none_needed" and found.kind != "local"
+    anyones = found.kind == "server" or (found.key_source == "none_needed" and found.kind != "local")
     return "not_checked" if anyones and not tested else "yes"
 
 

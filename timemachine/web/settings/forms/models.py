@@ -20,7 +20,9 @@ def _secret(label: str, *, required: bool, help_text: str) -> forms.CharField:
 
 def _model(placeholder: str) -> forms.CharField:
     widget = forms.TextInput(attrs={"autocomplete": "off", "placeholder": placeholder, "class": "mono"})
-    return forms.CharField(label="Default model", required=False, max_length=LONGEST_NAME, widget=widget)
+    return forms.CharField(
+        label="Default model (optional)", required=False, max_length=LONGEST_NAME, widget=widget
+    )
 
 
 class ProviderKeyForm(RecordForm):
@@ -55,7 +57,7 @@ class ServerForm(RecordForm):
     name = forms.CharField(
         label="Name",
         max_length=200,
-        help_text="Its models are available as name:model.",
+        help_text="The part before the colon: the models of a server named house are written house:MODEL.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "class": "mono"}),
     )
     base_url = forms.CharField(

@@ -1,10 +1,12 @@
 """`/settings/models/`: available models with prices and tests; for administrators, keys and servers."""
 
 from typing import Final
+from urllib.parse import quote
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.debug import sensitive_post_parameters
+from django_htmx.http import HttpResponseClientRefresh
 
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure import safe_text
@@ -20,6 +22,7 @@ from timemachine.replay.runs.last_answers import last_answers
 from timemachine.web import formatting
 from timemachine.web.access import Access, get_view, post_view
 from timemachine.web.errors import page_message, waiting
+from timemachine.web.form_parts import RecordForm
 from timemachine.web.http import page, see_other
 from timemachine.web.settings.forms.models import ProviderKeyForm, ServerForm
 
@@ -41,7 +44,7 @@ def test(request: HttpRequest, access: Access) -> HttpResponse:
         messages.error(request, page_message(why))
         return waiting(_page(request, access, status=why.status), why)
     (messages.success if trial.error_code is None else messages.error)(request, _test_result(trial))
-    return see_other("settings_models")
+    return see_other("settings_models", part=quote(f"model-{trial.model}"))
 
 
 @sensitive_post_parameters("key")
@@ -55,9 +58,11 @@ def set_key(request: HttpRequest, access: Access, provider: str) -> HttpResponse
         lambda: commands.set_key(access.project.id, provider, by=access.user.email, **form.cleaned_data)
     )
     if not made:
-        return _page(request, access, key_form=form)
+        return _form_alone(request, "accounts/models_key_form.html", form) or _page(
+            request, access, key_form=form
+        )
     messages.success(request, f"Key for {found.label} saved.")
-    return see_other("settings_models", part="keys")
+    return _saved(request, "keys")
 
 
 @post_view(ADMIN)
@@ -87,9 +92,11 @@ def add_server(request: HttpRequest, access: Access) -> HttpResponse:
         )
     )
     if not made:
-        return _page(request, access, server_form=form)
+        return _form_alone(request, "accounts/models_server_form.html", form) or _page(
+            request, access, server_form=form
+        )
     messages.success(request, f"Server {form.cleaned_data['name']} added.")
-    return see_other("settings_models", part="servers")
+    return _saved(request, "servers")
 
 
 @post_view(ADMIN)
@@ -98,6 +105,24 @@ def remove_server(request: HttpRequest, access: Access, name: str) -> HttpRespon
     commands.remove_server(access.project.id, name, by=access.user.email)
     messages.success(request, f"Server {name} removed.")
     return see_other("settings_models", part="servers")
+
+
+def _form_alone(request: HttpRequest, template: str, form: RecordForm) -> HttpResponse | None:
+    """Return only the refused form if htmx sent it: the password that was typed then stays in its field."""
+    if not _is_by_htmx(request):
+        return None
+    return page(request, template, form=form, status=form.http_status)
+
+
+def _is_by_htmx(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Request") == "true"
+
+
+def _saved(request: HttpRequest, part: str) -> HttpResponse:
+    """Return to the page. One with a form that htmx sent is reloaded, so that nothing that was typed stays in it."""
+    if _is_by_htmx(request):
+        return HttpResponseClientRefresh()
+    return see_other("settings_models", part=part)
 
 
 def _page(
