@@ -135,6 +135,7 @@ class Check {
     this.subject = statement.subject[0].name;
     this.ofThePage();
     const { trees, files } = statement.predicate;
+    this.root = trees[0].root;
     if (statement.subject[0].digest.sha256 !== trees[0].root) this.fault("statement.json", "Its subject is not its first tree.");
     await this.files(files);
     await this.at("payloads.jsonl", () => this.payloads());
@@ -633,27 +634,30 @@ async function leadsTo({ size, root }, leaf, index, path) {
 
 // --- the result on the page
 
-// `wanted` is the thing that the page shows, and the key that it names.
+// Return the root that was checked; undefined if the check did not get that far. `wanted` is the thing that the page shows, and the key
+// that it names.
 export async function checkHere(address, place, wanted) {
   const say = (words) => place.replaceChildren(line("p", "Verifying…", "result-word"), line("p", words, "quiet"));
   const nothing = (words) => finish(place, "none", line("p", "Nothing was checked", "result-word"), line("p", words));
   if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) {
     nothing("Browsers compute hashes only on pages loaded over https or from this machine.");
-    return;
+    return undefined;
   }
   try {
     say("Downloading the evidence…");
     const answer = await fetch(address, { credentials: "same-origin", cache: "no-store" });
     if (answer.status === 429) {
       nothing(`Too many downloads of the evidence. Try again in ${answer.headers.get("Retry-After")} s.`);
-      return;
+      return undefined;
     }
     if (!answer.ok) throw new Error(`The evidence could not be downloaded (${answer.status})`);
     const check = await new Check(new Bundle(await answer.arrayBuffer()), say, wanted).run();
     finish(place, kindOf(check), ...resultParts(check));
     document.body.dispatchEvent(new Event("checked"));
+    return check.root;
   } catch (why) {
     finish(place, "bad", line("p", "Not verified", "result-word"), line("p", `${why.message}.`));
+    return undefined;
   }
 }
 
