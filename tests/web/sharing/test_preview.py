@@ -47,21 +47,17 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
     assert "No birds, version 1" in operator.get(address).text
     form = form_at(operator, address, redaction=str(profile.id), preview="1")
     page = operator.post(address, form)
-    shown = words(page.text.split('id="preview"')[1])
+    beside, shown = map(words, page.text.split('id="preview"'))
     assert page.status_code == 200
-    assert "matches withheld" in shown
-    assert "Withheld by No birds , version 1, in 7 recorded steps. The link is not created yet." in shown
-    assert "AWS access key id by rule secret" in shown
+    assert re.search("Withholds [0-9]+ matches in 7 recorded steps", beside)
+    assert (beside + shown).count("AWS access key id by rule secret") == 1
+    assert "First matches, as a visitor would see them The link is not created yet." in shown
     assert "Session, name Flight of withheld: number" in shown
     assert not TRACES.search(shown.encode())
     assert ShareLink.objects.count() == 0
-    none = words(operator.post(address, form | {"redaction": ""}).text.split('id="preview"')[1])
-    assert "Nothing withheld" in none
-    assert re.search(
-        "Visitors can read [0-9]+ matches of “Secrets and personal data” , in 7 recorded steps",
-        none,
-    )
-    assert "AWS access key id by rule secret" in none
+    beside, none = map(words, operator.post(address, form | {"redaction": ""}).text.split('id="preview"'))
+    assert "Nothing withheld Visitors see all text as it was recorded." in none
+    assert re.search("Visitors can read [0-9]+ matches of “Secrets and personal data” , in 7 rec", beside)
     path = created_at(operator, address, redaction=str(profile.id))
     visitor, visitor_page = opened(path)
     assert traces({"": Received.at(visitor, visitor_page)}) == {}
@@ -171,6 +167,19 @@ def test_the_form_says_that_the_built_in_profile_has_no_matches(project: Project
     assert says in readable(operator, f"/sessions/{harmless.id}/share/")
 
 
+def test_a_preview_without_matches_says_once_that_nothing_is_withheld(
+    project: Project, operator: Client
+) -> None:
+    harmless = start_session(project, name="Harmless", by="test")
+    append(harmless.id, [ActionDraft(kind="message", output="Good morning.")])
+    address = f"/sessions/{harmless.id}/share/"
+    page = operator.post(address, form_at(operator, address, redaction="built-in", preview="1"))
+    beside, shown = map(words, page.text.split('id="preview"'))
+    assert "Nothing to withhold in 1 recorded step." in beside
+    assert "No matches Visitors see all text as it was recorded. The link is not created yet." in shown
+    assert "Withheld by" not in shown
+
+
 def test_the_form_warns_under_a_policy_that_requires_a_passphrase(
     project: Project, session: Session, operator: Client
 ) -> None:
@@ -209,11 +218,8 @@ def test_the_preview_of_an_evidence_only_link_shows_what_such_a_link_shows(
     assert "Step 1" not in words(shown)
     assert "metadata" not in shown
     assert not TRACES.search(shown.encode())
-    plain = operator.post(address, form | {"redaction": ""}).text.split('id="preview"')[1]
-    assert (
-        "Nothing else is withheld. Visitors can read 4 matches of “Secrets and personal data” in names. The link"
-        in words(plain)
-    )
+    plain = words(operator.post(address, form | {"redaction": ""}).text)
+    assert plain.count("Visitors can read 4 matches of “Secrets and personal data” in names") == 1
     assert not ShareLink.objects.exists()
 
 

@@ -161,7 +161,7 @@ def share(request: HttpRequest, access: Access, id: str, of: str) -> HttpRespons
         return see_other(reverse(f"look_{of}", args=[id], query=chosen))
     if "preview" in request.POST:
         found = form.run(lambda: _preview(_unsaved(access, target, form)))
-        return _form(request, target, form, preview=found)
+        return _form(request, target, form, preview=found, readable=found)
     made = None if "look" in request.POST else form.run(lambda: _created(access, target, form))
     if made is None:
         return _form(request, target, form)
