@@ -141,18 +141,20 @@ document.addEventListener("drop", (event) => {
 
 // --- what was done appears as a toast: the messages float, and stay until they are closed or the page is left
 
+function closable(note) {
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "toast-close";
+  close.textContent = "×";
+  close.setAttribute("aria-label", "Close this message");
+  close.addEventListener("click", () => note.remove());
+  note.append(close);
+}
+
 const done = one(".messages");
 if (done && !one(".messages > :not(.success)")) {
   done.classList.add("toasts");
-  for (const note of all(".note", done)) {
-    const close = document.createElement("button");
-    close.type = "button";
-    close.className = "toast-close";
-    close.textContent = "×";
-    close.setAttribute("aria-label", "Close this message");
-    close.addEventListener("click", () => note.remove());
-    note.append(close);
-  }
+  all(".note", done).forEach(closable);
 }
 
 // --- a job that finished while its page was open is announced
@@ -163,6 +165,37 @@ document.addEventListener("htmx:after:swap", () => {
   over.dataset.announced = "yes";
   one("#live").textContent = over.dataset.announce;
 });
+
+// --- a file that is made first, such as evidence: a toast counts the seconds until a cookie tells that the download has begun
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[download][href]");
+  if (!link?.protocol.startsWith("http")) return;
+  const address = link.getAttribute("href");
+  const token = Math.random().toString(36).slice(2, 14).padEnd(8, "0");
+  link.search += `${link.search ? "&" : "?"}begun=${token}`;
+  setTimeout(() => link.setAttribute("href", address));
+  prepare(token);
+});
+
+function prepare(token) {
+  const started = Date.now();
+  const toasts = document.createElement("div");
+  toasts.className = "messages toasts";
+  toasts.innerHTML = "<p class=note><span></span></p>";
+  const note = toasts.firstChild;
+  closable(note);
+  const watching = setInterval(() => {
+    if (toasts.isConnected !== note.isConnected || document.cookie.includes(`tm_begun_${token}=`)) {
+      clearInterval(watching);
+      toasts.remove();
+    } else {
+      if (!toasts.isConnected) one("#live").textContent = "Preparing the download";
+      document.body.append(toasts);
+      one("span", note).textContent = `Preparing the download … ${Math.floor((Date.now() - started) / 1000)} s`;
+    }
+  }, 300);
+}
 
 // --- clicking a sentence of an answer follows its mark; selecting text does not
 

@@ -3,14 +3,16 @@
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from psycopg.sql import SQL, Identifier
 
 from tests.e2e.looking import faults_at
 from tests.e2e.product import Product
@@ -167,3 +169,35 @@ def paused_half_way(product: Product, api: httpx.Client, import_id: str) -> Iter
         yield progress["done"], progress["total"]
     finally:
         signalled(signal.SIGCONT)
+
+
+@contextmanager
+def no_reading(product: Product, table: str) -> Iterator[Callable[[], None]]:
+    """Make every reader of the table wait until the block ends or the yielded function is called."""
+    server = json.loads((product.home / "server.json").read_text())
+    with psycopg.connect(server["database_url"]) as connection:
+        connection.execute(SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(Identifier(table)))
+        yield connection.rollback
+
+
+@pytest.mark.browser
+def test_a_download_says_that_it_is_being_prepared_until_it_begins(ada: Page, product: Product) -> None:
+    with client(product) as api:
+        api.post("/sessions", json={"name": "Sealed", "key": "sealed"})
+        api.post("/sessions/sealed/actions", json={"actions": [{"kind": "event", "output": "done"}]})
+        api.post("/sessions/sealed/end", json={})
+    ada.goto(f"{product.url}/sessions/sealed/evidence/")
+    evidence = ada.get_by_role("link", name="Download evidence").last
+    address = evidence.get_attribute("href")
+    with ada.expect_download() as download, no_reading(product, "tm_sealed_record") as let_go:
+        evidence.click()
+        expect(ada.locator(".toasts")).to_contain_text("Preparing the download … 1 s")
+        expect(ada.locator("#live")).to_have_text("Preparing the download")
+        let_go()
+    assert Path(download.value.path()).read_bytes().startswith(b"PK")
+    expect(ada.locator(".toasts")).to_have_count(0)
+    assert evidence.get_attribute("href") == address
+    with no_reading(product, "tm_sealed_record"):
+        evidence.click()
+        ada.get_by_role("button", name="Close this message").click()
+        expect(ada.locator(".toasts")).to_have_count(0)

@@ -71,6 +71,7 @@ MIDDLEWARE = [
     "timemachine.api.requests.NotStored",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "timemachine.web.downloads.DownloadBegun",
     "timemachine.web.request_queue.RequestQueue",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
