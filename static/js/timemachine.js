@@ -189,6 +189,9 @@ function prepare(token) {
     if (toasts.isConnected !== note.isConnected || document.cookie.includes(`tm_begun_${token}=`)) {
       clearInterval(watching);
       toasts.remove();
+    } else if (Date.now() - started > 600_000) {
+      clearInterval(watching);
+      one("span", note).textContent = "The download has not begun after 10 minutes. Try again.";
     } else {
       if (!toasts.isConnected) one("#live").textContent = "Preparing the download";
       document.body.append(toasts);
@@ -197,9 +200,15 @@ function prepare(token) {
   }, 300);
 }
 
-// --- clicking a sentence of an answer follows its mark; selecting text does not
+// --- clicking a sentence of an answer follows its mark, and clicking an excerpt opens its answer; selecting text does neither
 
 document.addEventListener("click", (event) => {
-  const sentence = event.target.closest(".sentence[data-number]");
-  if (sentence && getSelection().isCollapsed) sentence.nextElementSibling?.click();
+  if (!getSelection().isCollapsed) return;
+  event.target.closest(".sentence[data-number]")?.nextElementSibling?.click();
+  const excerpt = event.target.closest(".excerpt");
+  if (excerpt) one(":scope > a:only-of-type", excerpt.parentElement)?.click();
 });
+
+// --- what is being corrected is no longer wrong, also where htmx keeps the field
+
+document.addEventListener("input", ({ target }) => target.removeAttribute("aria-invalid"));

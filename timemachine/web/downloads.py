@@ -1,7 +1,7 @@
 """Tell a page that a download it started has begun: until then a browser shows nothing, however long the file takes to make.
 
 A link's script adds `begun=TOKEN` to the address. The response, also that of an error, sets the cookie `tm_begun_TOKEN`, for
-which the script waits. Both last a minute at most.
+which the script waits (`static/js/timemachine.js`).
 """
 
 import re

@@ -17,6 +17,7 @@ from timemachine.core.database import is_unavailable
 from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError
 from timemachine.core.pure.single_values import check_once_each
+from timemachine.web.http import is_by_htmx
 
 log = logging.getLogger(__name__)
 _AWAY_SECONDS = 2
@@ -85,7 +86,7 @@ class ErrorPages:
 
 def sign_in_first(request: HttpRequest, error: NotSignedIn) -> HttpResponse:
     """Redirect to the sign-in page and back; a submitted form is not kept, so it gets a page that says to send it again."""
-    if request.headers.get("HX-Request") == "true":
+    if is_by_htmx(request):
         return HttpResponseClientRedirect(_sign_in_address(_page_of(request)))
     if request.method in {"GET", "HEAD"}:
         return redirect(_sign_in_address(request.get_full_path()))

@@ -43,12 +43,17 @@ def page(
     return response
 
 
+def is_by_htmx(request: HttpRequest) -> bool:
+    """Return whether htmx sent the request."""
+    return request.headers.get("HX-Request") == "true"
+
+
 def requested_part(request: HttpRequest, parts: Collection[str]) -> str | None:
     """Return the part that htmx swaps, or None for the full page (a visit, the back button, an unlisted target).
 
     htmx 4 names its target `section#step`, htmx 2 `step`.
     """
-    if request.headers.get("HX-Request") != "true" or request.headers.get("HX-History-Restore-Request"):
+    if not is_by_htmx(request) or request.headers.get("HX-History-Restore-Request"):
         return None
     target = request.headers.get("HX-Target", "").rsplit("#", 1)[-1]
     return target if target in parts else None
@@ -56,7 +61,7 @@ def requested_part(request: HttpRequest, parts: Collection[str]) -> str | None:
 
 def is_unchanged(request: HttpRequest, revision: object) -> bool:
     """Return whether a page that polls already shows this revision; the answer is then an empty 204."""
-    return request.GET.get("rev") == str(revision) and request.headers.get("HX-Request") == "true"
+    return request.GET.get("rev") == str(revision) and is_by_htmx(request)
 
 
 def place_after(request: HttpRequest) -> UUID | None:

@@ -16,7 +16,7 @@ from timemachine.memory.search.pure.written_filters import extract_filters
         ('said "a tool:Bash b"', 'said "a tool:Bash b"', {}),
     ],
 )
-def test_filters_are_extract_filters_and_quoted_or_excluded_ones_are_words(
+def test_filters_are_extracted_and_quoted_or_excluded_ones_stay_words(
     written: str, words: str, filters: dict[str, str]
 ) -> None:
     assert extract_filters(written, ["status", "tool"]) == (words, filters)

@@ -33,6 +33,36 @@ def test_a_click_beside_the_text_opens_a_comparison_an_answer_and_a_step(
     context.close()
 
 
+def test_the_text_of_an_answer_can_be_selected_and_a_click_on_it_opens_it(
+    chromium: Browser, live_server: LiveServer, project: Project, settings: Settings
+) -> None:
+    settings.ALLOWED_HOSTS = ["localhost"]
+    made = compared(
+        project,
+        [recorded_session(project, questions=QUESTIONS[:1])],
+        "local:extractive-1",
+        "local:extractive-3",
+    )
+    context = chromium_of(project, chromium, live_server)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/comparisons/{made.id}/")
+    excerpt = page.locator(".matrix .excerpt").last
+    excerpt.scroll_into_view_if_needed()
+    box = excerpt.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 20, box["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 120, box["y"] + 12, steps=20)
+    page.mouse.up()
+    selected = page.evaluate("getSelection().toString().trim()")
+    assert selected
+    assert selected in excerpt.inner_text()
+    expect(page).to_have_url(re.compile(f"/comparisons/{made.id}/$"))
+    page.mouse.click(box["x"] + 150, box["y"] + 8)
+    expect(page).to_have_url(re.compile(f"/comparisons/{made.id}/cells/"))
+    context.close()
+
+
 def click_in_the_corner(box: Locator) -> None:
     box.scroll_into_view_if_needed()
     size = box.bounding_box()

@@ -123,7 +123,7 @@ def test_a_debug_step_shows_two_ranked_lists(browser: Client, session: Session) 
     assert "gained" in shown
     assert "Frames found now" in shown
     assert "as numbered in the recording" in shown
-    assert "computed now, not recorded" in shown
+    assert "computed by the replay, not recorded" in shown
     assert "frame: a passage by its number in the collection" in shown
 
 

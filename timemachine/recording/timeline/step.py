@@ -23,7 +23,7 @@ from timemachine.recording.timeline.rows import rows_of
 FIRST_BYTES: Final = 32 * 1024
 MORE_BYTES: Final = 512 * 1024
 MOST_RELATIVES: Final = 100
-# In the order of the fields of `Neighbours`. Compiling eight querysets takes ten times as long as running this.
+# In the order of the fields of `Neighbours` after `kind`. Compiling eight querysets takes ten times as long as running this.
 _NEIGHBOURS: Final = """
 WITH steps AS NOT MATERIALIZED (SELECT * FROM tm_action WHERE session_id = %(session)s),
 before AS NOT MATERIALIZED (SELECT * FROM steps WHERE sequence < %(sequence)s),
@@ -32,8 +32,7 @@ SELECT (SELECT max(sequence) FROM before), (SELECT min(sequence) FROM after),
 (SELECT max(sequence) FROM before WHERE kind = %(kind)s), (SELECT min(sequence) FROM after WHERE kind = %(kind)s),
 (SELECT max(sequence) FROM before WHERE copied_from IS NULL AND (error_type IS NOT NULL OR error_message IS NOT NULL)),
 (SELECT min(sequence) FROM after WHERE copied_from IS NULL AND (error_type IS NOT NULL OR error_message IS NOT NULL)),
-(SELECT max(sequence) FROM before WHERE kind = 'checkpoint'), (SELECT min(sequence) FROM after WHERE kind = 'checkpoint'),
-%(kind)s::text
+(SELECT max(sequence) FROM before WHERE kind = 'checkpoint'), (SELECT min(sequence) FROM after WHERE kind = 'checkpoint')
 """
 
 
@@ -63,6 +62,7 @@ class Neighbours:
     """The sequences next to a step of this `kind`: in the filter, of its kind, of failed steps and of checkpoints; None at the first or
     last of them."""
 
+    kind: str
     previous: int | None
     next: int | None
     previous_same_kind: int | None
@@ -71,7 +71,6 @@ class Neighbours:
     next_error: int | None
     previous_checkpoint: int | None
     next_checkpoint: int | None
-    kind: str
 
     @property
     def has_checkpoints(self) -> bool:
@@ -191,7 +190,7 @@ def heads(payload_ids: Iterable[int | None], first_bytes: int = FIRST_BYTES) -> 
 def neighbours(session: Session, action: Action, shown: Filter = EVERYTHING) -> Neighbours:
     """Return the neighbours of a step. One query, three with a filter."""
     facts = {"session": session.id, "sequence": action.sequence, "kind": action.kind}
-    found = Neighbours(*prepared_statements.fetch_rows(_NEIGHBOURS, facts)[0])
+    found = Neighbours(action.kind, *prepared_statements.fetch_rows(_NEIGHBOURS, facts)[0])
     if not shown:
         return found
     steps = Action.objects.filter(matching(shown), session=session).values_list("sequence", flat=True)

@@ -12,7 +12,7 @@ from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteSession
-from timemachine.replay.suites.plan import Stored, SuitePlan, checked, matching_of
+from timemachine.replay.suites.plan import StoredSuite, SuitePlan, checked, matching_of
 from timemachine.replay.suites.pure.schedule import next_after, read_schedule
 from timemachine.replay.suites.queries import named_in, open_run, sessions_of
 
@@ -51,7 +51,7 @@ def edit(suite: Suite, plan: SuitePlan, *, by: str) -> Suite:
     plan = checked(
         suite.project,
         plan,
-        Stored(
+        StoredSuite(
             sessions=len(sessions_of(suite)),
             models=suite.use_models,
             schedule=suite.schedule,

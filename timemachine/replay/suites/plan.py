@@ -68,8 +68,8 @@ class SuitePlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
-    """What the suite already has; it prevents no other change.
+class StoredSuite:
+    """What the suite already has. None of it stops another change from being saved.
 
     `sessions` is how many it names, and `same_sessions` says that the plan leaves them. A model of `models` may lack its
     key, the `schedule` may have an unknown timezone, and sessions that are left may be erased.
@@ -81,7 +81,7 @@ class Stored:
     same_sessions: bool = False
 
 
-def checked(project: Project, plan: SuitePlan, stored: Stored | None = None) -> SuitePlan:
+def checked(project: Project, plan: SuitePlan, stored: StoredSuite | None = None) -> SuitePlan:
     """Return the plan as it is stored: what `runnable` returns for it, with its name. Raises what `runnable` raises, and
     `InvalidInput` without a name, or for an audit without a reason."""
     found = replace(runnable(project, plan, stored), name=_name(plan.name))
@@ -90,12 +90,12 @@ def checked(project: Project, plan: SuitePlan, stored: Stored | None = None) -> 
     return found
 
 
-def runnable(project: Project, plan: SuitePlan, stored: Stored | None = None) -> SuitePlan:
+def runnable(project: Project, plan: SuitePlan, stored: StoredSuite | None = None) -> SuitePlan:
     """Return the plan with resolved model names, and conditions and schedule in their canonical form.
 
     Raises: `InvalidInput`, and `Unavailable` for another model that cannot be used here.
     """
-    stored = stored or Stored()
+    stored = stored or StoredSuite()
     models = tuple(
         each if each in stored.models else _model(project, each, plan.options) for each in plan.use_models
     )

@@ -149,7 +149,8 @@ def _words_of(term: Term) -> str:
         return ""
     if isinstance(term, Containing):
         return term.words
-    return term.values[0].strip("*") if len(term.values) == 1 and term.field != "cost" else ""
+    is_text = len(term.values) == 1 and term.field not in ("cost", *CHOICES)
+    return term.values[0].strip("*") if is_text else ""
 
 
 EVERYTHING: Final = Filter()

@@ -23,7 +23,7 @@ from timemachine.web import formatting
 from timemachine.web.access import Access, get_view, post_view
 from timemachine.web.errors import page_message, waiting
 from timemachine.web.form_parts import RecordForm
-from timemachine.web.http import page, see_other
+from timemachine.web.http import is_by_htmx, page, see_other
 from timemachine.web.settings.forms.models import ProviderKeyForm, ServerForm
 
 SHOWN_CHANGES: Final = 20
@@ -58,9 +58,9 @@ def set_key(request: HttpRequest, access: Access, provider: str) -> HttpResponse
         lambda: commands.set_key(access.project.id, provider, by=access.user.email, **form.cleaned_data)
     )
     if not made:
-        return _form_alone(request, "accounts/models_key_form.html", form) or _page(
-            request, access, key_form=form
-        )
+        if is_by_htmx(request):
+            return _form_alone(request, "accounts/models_key_form.html", form)
+        return _page(request, access, key_form=form)
     messages.success(request, f"Key for {found.label} saved.")
     return _saved(request, "keys")
 
@@ -92,9 +92,9 @@ def add_server(request: HttpRequest, access: Access) -> HttpResponse:
         )
     )
     if not made:
-        return _form_alone(request, "accounts/models_server_form.html", form) or _page(
-            request, access, server_form=form
-        )
+        if is_by_htmx(request):
+            return _form_alone(request, "accounts/models_server_form.html", form)
+        return _page(request, access, server_form=form)
     messages.success(request, f"Server {form.cleaned_data['name']} added.")
     return _saved(request, "servers")
 
@@ -107,20 +107,14 @@ def remove_server(request: HttpRequest, access: Access, name: str) -> HttpRespon
     return see_other("settings_models", part="servers")
 
 
-def _form_alone(request: HttpRequest, template: str, form: RecordForm) -> HttpResponse | None:
-    """Return only the refused form if htmx sent it: the password that was typed then stays in its field."""
-    if not _is_by_htmx(request):
-        return None
+def _form_alone(request: HttpRequest, template: str, form: RecordForm) -> HttpResponse:
+    """Return only the refused form, which htmx sent: the password that was typed then stays in its field."""
     return page(request, template, form=form, status=form.http_status)
-
-
-def _is_by_htmx(request: HttpRequest) -> bool:
-    return request.headers.get("HX-Request") == "true"
 
 
 def _saved(request: HttpRequest, part: str) -> HttpResponse:
     """Return to the page. One with a form that htmx sent is reloaded, so that nothing that was typed stays in it."""
-    if _is_by_htmx(request):
+    if is_by_htmx(request):
         return HttpResponseClientRefresh()
     return see_other("settings_models", part=part)
 
