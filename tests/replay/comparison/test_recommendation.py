@@ -88,6 +88,29 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
         (12, [arm(), arm()], "These 12 asks show no difference between the variants."),
         (
             12,
+            [arm(cost=0.01), arm(cost=0.02)],
+            "Use small: it is cheaper. The difference is more than chance.",
+        ),
+        (
+            12,
+            [arm("changed", 0.01, (0.5, 0.52)), arm("changed", 0.02, 0.5)],
+            "small is cheaper, by more than chance, but nothing shows that its answers are as good as those of large. "
+            "Read the answers that differ before you choose.",
+        ),
+        (
+            14,
+            [arm("changed", 0.01, (0.5, 0.49)), arm("changed", 0.02, 0.5), arm("changed", 0.02, 0.5)],
+            "small is cheaper, but another one is better grounded. Both are more than chance. "
+            "Which one to use depends on what matters more.",
+        ),
+        (
+            8,
+            [arm("changed", 0.01, (0.5, 0.4)), arm("changed", 0.02, 0.5), arm("changed", 0.02, 0.5)],
+            "small is cheaper, by more than chance, but nothing shows that its answers are as good as those of large and other. "
+            "other is better grounded in 4 of 8. Read the answers that differ before you choose.",
+        ),
+        (
+            12,
             [arm(grounding=0.9)],
             "Use small: it is better grounded than the recording. The difference is more than chance.",
         ),
@@ -131,8 +154,8 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
         (
             12,
             [arm(cost=0.01), arm(cost=0.02), arm("changed", 0.01)],
-            "Use small: not large, another one is cheaper by more than chance, not other, another one agrees with the recording "
-            "more often by more than chance. The recording may itself be wrong.",
+            "Use small: by more than chance, another one is cheaper than large and another one agrees with the recording "
+            "more often than other. The recording may itself be wrong.",
         ),
         (
             10,
@@ -151,7 +174,8 @@ def test_a_variant_is_recommended_only_for_what_is_more_than_chance(
 def test_being_close_to_a_recording_that_is_known_to_be_bad_recommends_nobody() -> None:
     closer = compared(12, [arm("changed", 0.01), arm("identical", 0.02)])
     assert recommendation(closer, NAMES, 1) == (
-        "Use small: it is cheaper. The difference is more than chance. Nothing shows that its answers are worse. Agreement with the recording does not count here: "
+        "small is cheaper, by more than chance, but nothing shows that its answers are as good as those of large. "
+        "Read the answers that differ before you choose. Agreement with the recording does not count here: "
         "1 of 12 recorded answers is marked as an error or rated worse than a new one."
     )
     alone = compared(12, [arm("changed"), arm("identical")])

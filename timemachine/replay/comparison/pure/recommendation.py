@@ -85,20 +85,26 @@ def _advice(found: Findings, names: Sequence[str]) -> str:
     if len(answered) == 1:
         return _only_one(found, names[answered[0] - 1], answered[0])
     standings = [_standing(found, arm, names[arm - 1], answered) for arm in answered]
-    return _best(standings) or _not_behind(found, standings) or _no_difference(found, names, answered)
+    return _best(found, standings) or _not_behind(found, standings) or _no_difference(found, names, answered)
 
 
-def _best(standings: Sequence[_Standing]) -> str:
+def _best(found: Findings, standings: Sequence[_Standing]) -> str:
     """Return which variant is ahead of every other one, or who is ahead in what; empty if none is."""
     ahead = [each for each in standings if each.ahead]
-    best = [each for each in ahead if not each.behind]
+    best = next((each for each in ahead if not each.behind), None)
     if best:
-        answers = "" if _QUALITY & {*best[0].ahead} else " Nothing shows that its answers are worse."
+        unproven = _unproven(found, best, standings)
+        why = f"{_joined(best.ahead)}, by more than chance, {unproven}"
         return (
-            f"Use {best[0].name}: it {_joined(best[0].ahead)}. The difference is more than chance.{answers}"
+            f"{best.name} {why}"
+            if unproven
+            else f"Use {best.name}: it {_joined(best.ahead)}. The difference is more than chance."
         )
     if not ahead:
         return ""
+    if len(ahead) == 1:
+        one = ahead[0]
+        return f"{one.name} {_joined(one.ahead)}, but another one {_joined(one.behind)}. Both are more than chance. Which one to use depends on what matters more."
     each_ahead = ", ".join(f"{each.name} {_joined(each.ahead)}" for each in ahead)
     return f"No variant is ahead in everything: {each_ahead}. Which one to use depends on what matters more."
 
@@ -112,13 +118,46 @@ def _not_behind(found: Findings, standings: Sequence[_Standing]) -> str:
     if not rest:
         return "No variant is ahead in everything, and each is behind another variant in something. Which one to use depends on what matters more."
     if len(rest) == 1:
-        why = ", ".join(
-            f"not {each.name}, another one {_joined(each.behind)} by more than chance" for each in behind
+        unproven = _unproven(found, rest[0], standings)
+        why = _listed([f"another one {_joined(each.behind)} than {each.name}" for each in behind])
+        return (
+            f"Only {rest[0].name} is behind no other variant by more than chance, {unproven}"
+            if unproven
+            else f"Use {rest[0].name}: by more than chance, {why}."
         )
-        return f"Use {rest[0].name}: {why}."
     why = "; ".join(f"{each.name} is behind: another one {_joined(each.behind)}" for each in behind)
     apart = f"Nothing here tells {_listed([each.name for each in rest])} apart"
     return f"{apart}; {why}, by more than chance.{_needed(found, [each.arm for each in rest])}"
+
+
+def _unproven(found: Findings, best: _Standing, standings: Sequence[_Standing]) -> str:
+    """Say whose answers may be better than those of a variant that is ahead in cost or speed; empty if nobody's.
+
+    It is nobody's if the variant is shown to be better in a metric of quality, or both answer everything as recorded.
+    """
+    as_recorded = {each.arm for each in found.columns if each.agreement == 1}
+    rivals = {
+        each.arm: each.name
+        for each in standings
+        if each is not best
+        and not {best.arm, each.arm} <= as_recorded
+        and not _QUALITY & _better(found, best.arm, each.arm)
+    }
+    if not rivals:
+        return ""
+    grounded = [
+        (result.wins, result.n, rivals[pair.b])
+        for pair in found.ordered
+        if pair.a == best.arm and pair.b in rivals
+        for result in pair.results
+        if result.metric == GROUNDING.name and result.wins > result.losses
+    ]
+    wins, of, name = max(grounded, default=(0, 0, ""))
+    more = f" {name} is better grounded in {wins:,} of {of:,}." if wins else ""
+    return (
+        f"but nothing shows that its answers are as good as those of {_listed([*rivals.values()])}.{more} "
+        "Read the answers that differ before you choose."
+    )
 
 
 def _standing(found: Findings, arm: int, name: str, arms: Sequence[int]) -> _Standing:
