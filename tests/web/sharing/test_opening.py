@@ -55,7 +55,7 @@ def test_a_passphrase_is_requested_after_the_button_and_a_wrong_one_reported(
     assert prompt.status_code == 401
     assert 'name="passphrase"' in prompt.text
     assert "Nothing is recorded before you press the button." in visitor.get(path).text
-    assert "Wrong passphrases are recorded too." in prompt.text
+    assert "Attempts with a wrong passphrase are recorded too." in prompt.text
     for page in (visitor.get(path), prompt):
         assert "your network (not your full address)" in page.text
         assert "Only the project that shared it sees this." in page.text

@@ -165,7 +165,7 @@ class SharePolicy(models.Model):
 
 
 class ShareMiss(models.Model):
-    """A failed try to open a link, stored for a day to slow down guessing: its origin and the link named."""
+    """A failed try to open a link, stored for a day to slow down guessing: a keyed hash of its origin, and the link named."""
 
     origin = models.CharField(max_length=50, null=True)
     public_id = models.CharField(max_length=16, null=True)

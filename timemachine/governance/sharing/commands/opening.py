@@ -9,6 +9,7 @@ from django.contrib.auth.hashers import check_password
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
+from django.utils.crypto import salted_hmac
 
 from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.clock import now
@@ -30,6 +31,8 @@ PASSPHRASES_OF_ANYONE: Final = Limit(
 )  # of all networks from which a link was never opened
 GUESSES: Final = Limit(most=30, window=timedelta(hours=1))
 MISSES_KEPT: Final = timedelta(days=1)
+ORIGIN_LENGTH: Final = 32
+_SALT: Final = "timemachine.governance.sharing.opening"
 
 
 class PassphraseNeeded(NotSignedIn):
@@ -72,7 +75,7 @@ def open_link(
     never opened the link. With the right secret of a link that opens, visitors only wait for wrong
     passphrases, never for other failed tries.
     """
-    seen, origin = visitor(address, browser), origin_of(address)
+    seen, origin = visitor(address, browser), _hash_of_origin(address)
     parts = parse_token(token)
     link, right = queries.link_of_token(parts)
     if link is None or not right:
@@ -168,6 +171,12 @@ def _record_miss(
     ShareMiss.objects.filter(at__lt=now() - MISSES_KEPT).delete()
     if link is not None:
         log.append(link, result, seen)
+
+
+def _hash_of_origin(address: str | None) -> str | None:
+    """Return a keyed hash of what identifies the sender, because no address of a visitor is stored; None without a valid address."""
+    origin = origin_of(address)
+    return origin and salted_hmac(_SALT, origin, algorithm="sha256").hexdigest()[:ORIGIN_LENGTH]
 
 
 def _check_rate(failures: Iterable[datetime], limit: Limit) -> None:
