@@ -203,14 +203,25 @@ def plain(value: Any) -> str:
 
 
 @register.filter
+def score(value: Any) -> str:
+    """Return the score of a passage with up to four decimals, or more if it is smaller than these; anything else as `plain` does."""
+    return f"{round(value, 4) or value:g}" if isinstance(value, float) else plain(value)
+
+
+@register.filter
 def who(name: str | None) -> str:
-    """Return the name of a person or API key; long names are cut and the command on the server's machine is shortened, with the full name on hover."""
-    noted = shown(name)
+    """Return the name of a person or API key as `short_name` does, with the full name on hover."""
+    noted, short = shown(name), short_name(name)
+    return noted if short == noted else format_html('<span title="{}">{}</span>', noted, short)
+
+
+@register.filter
+def short_name(name: str | None) -> str:
+    """Return the name of a person or API key without markup; long names are cut and the command on the server's machine is shortened."""
     if name == _LOCAL_COMMAND:
-        return format_html('<span title="{}">timemachine command</span>', noted)
-    if len(noted) > LONGEST_WHO:
-        return format_html('<span title="{}">{}…</span>', noted, noted[:LONGEST_WHO])
-    return noted
+        return "timemachine command"
+    noted = shown(name)
+    return f"{noted[:LONGEST_WHO]}…" if len(noted) > LONGEST_WHO else noted
 
 
 def _time(moment: datetime, words: str, hover: str) -> SafeString:

@@ -68,11 +68,15 @@ def test_a_print_has_every_shown_step_in_full_and_none_beyond(project: Project) 
 def test_a_print_rounds_scores_and_names_no_file_that_its_reader_does_not_have(project: Project) -> None:
     asked = example_actions()[1]
     assert asked.retrieval is not None
-    passages = [replace(each, scores={"lexical": 7.6652655601501465}) for each in asked.retrieval.hits]
+    passages = [
+        replace(each, scores={"lexical": 7.6652655601501465, "exact": 3.0, "fused": 0.00001})
+        for each in asked.retrieval.hits
+    ]
     asked = replace(asked, retrieval=replace(asked.retrieval, hits=tuple(passages)))
     visitor, page = opened(shared(project, of_actions(project, [asked]))[1])
     for shown in (printed(visitor, page), visitor.get(f"{page}?tab=context").text):
-        assert "lexical 7.6653" in words(shown)
+        for score in ("lexical 7.6653 ", "exact 3 ", "fused 1e-05 "):
+            assert score in words(shown)
         assert "7.66526" not in shown
     for shown in (printed(visitor, page), visitor.get(page).text):
         assert "Each sentence is compared" in shown

@@ -86,6 +86,20 @@ def test_the_context_tab_shows_the_frozen_passages(operator: Client, project: Pr
         assert phrase in page
 
 
+def test_the_context_tab_shows_scores_and_metadata_of_every_kind(operator: Client, project: Project) -> None:
+    asked = example_actions()[1]
+    assert asked.retrieval is not None
+    first = replace(
+        asked.retrieval.hits[0],
+        scores={"lexical": 7.6652655601501465, "exact": 3.0, "fused": 0.00001},
+        metadata={"author": "Anna", "draft": True, "year": 2026},
+    )
+    recorded(project, [replace(asked, retrieval=replace(asked.retrieval, hits=(first,)))])
+    page = words(get(operator, "/sessions/s/?step=1&tab=context"))
+    for phrase in ("lexical 7.6653 ", "exact 3 ", "fused 1e-05 ", "author Anna ", "draft yes ", "year 2026 "):
+        assert phrase in page
+
+
 def test_the_state_tab_counts_up_to_the_step(operator: Client, project: Project) -> None:
     recorded(project, example_actions())
     before = words(get(operator, "/sessions/s/?step=1&tab=state"))
