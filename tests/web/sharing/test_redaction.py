@@ -370,6 +370,14 @@ def test_who_shares_is_named_without_the_address_that_the_profile_withholds(
     assert "Shared by withheld: e-mail , project" in words(page)
 
 
+def test_a_long_name_of_who_shares_is_cut_and_shows_no_markup(project: Project, session: Session) -> None:
+    User.objects.create(email="anna@example.org", name=f"Anna b@example.org {'Bauer ' * 20}")
+    visitor, path = opened(shared(project, session, Terms(redaction=BUILT_IN))[1])
+    page = visitor.get(path).text
+    assert re.search("Shared by Anna withheld: e-mail (Bauer )+B?a?u?e?r?… , project", words(page))
+    assert "&lt;span" not in page
+
+
 def test_an_evidence_only_link_withholds_names_too(project: Project, session: Session) -> None:
     profile = as_profile(make_profile(project, "No birds", read_rules(RULES), by="test"))
     for target in (session, comparison_of(project, session)):

@@ -64,6 +64,11 @@ def first_administrator() -> User | None:
     return found.user if found else None
 
 
+def name_of(email: str) -> str | None:
+    """Return the name of the person with exactly this e-mail address; None if there is none."""
+    return User.objects.filter(email=email).values_list("name", flat=True).first()
+
+
 def person(email: str) -> User:
     """Return the person with this e-mail address, in any case. Raises `NotFound`."""
     found = User.objects.filter(email=email.strip().lower()).first()

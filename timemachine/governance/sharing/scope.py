@@ -11,6 +11,7 @@ from typing import IO
 
 from django.db.models import QuerySet
 
+from timemachine.core.accounts.queries import name_of
 from timemachine.evidence.sealing.erased_since import ErasureSummary
 from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_parts
 from timemachine.governance.sharing import evidence, recorded_steps, seals
@@ -81,7 +82,8 @@ class Scope:
 
     def about(self) -> SharedLink:
         """Return the link itself: what it shows, who shares it, and until when."""
-        return shared_link(self.link, self._redactor())
+        creator = name_of(self.link.created_by) if self.link.redaction else None
+        return shared_link(self.link, self._redactor(), creator=creator)
 
     def continuation(self) -> SharedContinuation | None:
         """Return what the session of a link to a session continues, and how that ended; None if it continues nothing."""

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from timemachine.core.accounts.models import User
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.redactor import Redactor
@@ -59,8 +58,8 @@ class SharedSession:
     began_at: datetime | None
 
 
-def shared_link(link: ShareLink, redactor: Redactor) -> SharedLink:
-    """Return the link, named after what it shows."""
+def shared_link(link: ShareLink, redactor: Redactor, *, creator: str | None) -> SharedLink:
+    """Return the link, named after what it shows. `creator` is the name of the person who created it, if known."""
     profile = link.redaction
     return shown_of(
         SharedLink,
@@ -70,18 +69,14 @@ def shared_link(link: ShareLink, redactor: Redactor) -> SharedLink:
         models=None if link.comparison is None else len(link.comparison.arms),
         replay_kind=None if link.replay is None else link.replay.kind,
         redaction=profile and _shared_profile(profile),
-        created_by=_named(link.created_by, redactor),
+        created_by=_named(link.created_by, creator, redactor),
     )
 
 
-def _named(email: str, redactor: Redactor) -> str:
+def _named(email: str, name: str | None, redactor: Redactor) -> str:
     """Return who created a link: the e-mail address or, if that is withheld, the name, redacted too."""
     shown = redactor.text(email)
-    if shown == email:
-        return shown
-    return (
-        redactor.text(User.objects.filter(email=email).values_list("name", flat=True).first() or "") or shown
-    )
+    return shown if shown == email else redactor.text(name or "") or shown
 
 
 def _shared_profile(profile: Mapping[str, Any]) -> SharedProfile:
