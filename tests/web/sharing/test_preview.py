@@ -180,6 +180,17 @@ def test_a_preview_without_matches_says_once_that_nothing_is_withheld(
     assert "Withheld by" not in shown
 
 
+def test_a_preview_of_the_first_steps_says_that_only_these_have_no_matches(
+    project: Project, operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preview, "MOST_STEPS", 1)
+    harmless = start_session(project, name="Harmless", by="test")
+    append(harmless.id, [ActionDraft(kind="message", output="Good morning.")] * 2)
+    address = f"/sessions/{harmless.id}/share/"
+    page = operator.post(address, form_at(operator, address, redaction="built-in", preview="1"))
+    assert "No matches in the steps read The link is not created yet." in words(page.text)
+
+
 def test_the_form_warns_under_a_policy_that_requires_a_passphrase(
     project: Project, session: Session, operator: Client
 ) -> None:
