@@ -7,6 +7,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     try {
       await navigator.clipboard.writeText(field.value);
       button.textContent = "Copied";
+      button.focus();
     } catch {
       button.textContent = "Selected. Copy it now."; // the clipboard is not available to pages without https
     }

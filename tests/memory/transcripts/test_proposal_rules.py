@@ -112,9 +112,7 @@ def test_a_failed_call_that_is_retried_and_keeps_succeeding_is_proposed() -> Non
     ]
     (_, solved) = proposals(lines)
     assert (solved.sequence, solved.rule, solved.significance) == (6, "error_gone", "solution")
-    assert solved.reason == (
-        "deploy failed in step 3 with “pool exhausted”; the call here succeeded, and it did not fail again"
-    )
+    assert solved.reason == "deploy failed in step 3 with “pool exhausted”; tried again here, it succeeded"
 
 
 @pytest.mark.parametrize(

@@ -263,3 +263,15 @@ def test_answers_are_shown_with_their_differences_and_sorted_by_them(browser: Cl
         re.findall(r'<th scope="row"><a href="[^"]*step=(\d+)', page(browser, address))
     )
     assert rows != re.findall(r'<th scope="row"><a href="[^"]*step=(\d+)', page(browser, address))
+
+
+def test_of_equally_different_answers_the_worst_grounded_comes_first(
+    browser: Client, made: Comparison, address: str
+) -> None:
+    answers = ReplayStep.objects.filter(replay__run__comparison=made, kind="ask")
+    answers.update(verdict="changed", grounding={"score": 0.9, "label": "HIGH"})
+    last = answers.order_by("-action__session_id", "-sequence")[0]
+    answers.filter(id=last.id).update(grounding={"score": 0.2, "label": "LOW"})
+    first = re.search(r'<th scope="row"><a href="([^"]*)"', page(browser, f"{address}?sort=different"))
+    assert first is not None
+    assert first[1].endswith(f"{last.action.session_id}/?step={last.sequence}")

@@ -66,7 +66,7 @@ def test_the_form_launches_a_replay_and_its_page_follows_the_progress(
 
 def test_the_form_counts_the_finds_that_a_replay_repeats(browser: Client, session: Session) -> None:
     form = page(browser, f"/sessions/{session.id}/replay/")
-    assert "7 steps · 3 asks · 1 find · 0 model calls" in form
+    assert "7 steps · 3 asks · 1 find" in form
     estimate = browser.post(
         f"/sessions/{session.id}/replay/",
         {"kind": "search", "estimate": "1"},

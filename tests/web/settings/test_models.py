@@ -145,7 +145,7 @@ def test_an_operator_tests_a_model_and_sees_its_usage_and_cost(
 ) -> None:
     stub.script(Script(answer="<b>OK", usage={"prompt_tokens": 12, "completion_tokens": 2}))
     browser = browser_of(project, OPERATOR)
-    assert "A test makes one small paid call" in page_text(browser)
+    assert "A test makes one small call, which may cost money" in page_text(browser)
     assert browser.post(f"{PAGE}test/", {"model": "openai:gpt-4o-mini"}).status_code == 303
     words = page_text(browser)
     assert "openai:gpt-4o-mini answered “&lt;b&gt;OK” in" in words

@@ -138,7 +138,7 @@ def _retries(lines: Sequence[Line]) -> Iterator[Proposal]:
         yield _proposed(
             well,
             "error_gone",
-            f"{well.call} failed in step {before.sequence:,} with {_quoted(before.error)}; the call here succeeded, and it did not fail again",
+            f"{well.call} failed in step {before.sequence:,} with {_quoted(before.error)}; tried again here, it succeeded",
         )
 
 
