@@ -108,8 +108,7 @@ def test_asks_alone_have_no_metrics_of_tools(db: None, recorded_once: Session, s
 
 def test_pages_files_and_the_command_speak_of_model_calls(comparison: Comparison, project: Project) -> None:
     finding = (
-        "openai:gpt-4o does what was recorded in 4 of 4 model calls for $0.000095, openai:gpt-4o-mini in 2 (otherwise "
-        "it calls "
+        "openai:gpt-4o does what was recorded in 4 of 4 model calls for $0.000095, openai:gpt-4o-mini in 2 "
     )
     browser = browser_of(project)
     shown = browser.get(f"/comparisons/{comparison.id}/").text

@@ -119,7 +119,11 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
             [arm(grounding=0.1)],
             "Keep what was recorded: it is better grounded than small. The difference is more than chance.",
         ),
-        (12, [arm()], "These 12 asks show no difference between small and the recording."),
+        (
+            12,
+            [arm()],
+            "These 12 asks show no difference between small and the recording in grounding and cost.",
+        ),
         (
             12,
             [arm(grounding=0.9, cost=0.05)],

@@ -136,6 +136,15 @@ def test_of_many_variants_the_best_is_described_with_the_range_of_the_others() -
     )
 
 
+def test_the_range_of_others_that_are_alike_is_one_number() -> None:
+    found = compared(
+        *(arm(number, {"identical" if number == 2 else "other_tool": 10}) for number in range(1, 5))
+    )
+    assert "b:two does what was recorded in 10 of 10 model calls for $0.10, the others in 0%. " in (
+        verdict_sentence(found, NAMES)
+    )
+
+
 def test_without_pairs_nothing_is_said_of_chance() -> None:
     found = compared(arm(1, {"identical": 3}), arm(2, {"changed": 3}))
     alone = Findings(asks=found.asks, columns=found.columns, ordered=[], noise=[])

@@ -120,6 +120,15 @@ def test_the_sentence_says_what_became_of_the_answer(
         ),
         ("There were 5 of them in the box.", "There were 7 of them in the box.", "has 7, the recorded one 5"),
         ("14", "35", "has 35, the recorded one 14"),
+        ("Section 5 applies here.", "Section 6 applies here.", "has 6, the recorded one 5"),
+        ("Only 3 largest cities.", "Only 4 largest cities.", "has 4, the recorded one 3"),
+        ("Delivery takes 14 days.", "Delivery takes 10 to 14 days.", "also has 10 to 14 days"),
+        (
+            "It was 5 degrees, he said.",
+            "It was 15 degrees, he said.",
+            "has 15 degrees, the recorded one 5 degrees",
+        ),
+        ('I said "5 dollars".', 'I said "6 dollars".', "has 6 dollars, the recorded one 5 dollars"),
         ("The card of Acme costs 3.", "The card of Globex costs 3.", "has Globex, the recorded one Acme"),
     ],
 )

@@ -214,8 +214,15 @@ def _no_difference(found: Findings, names: Sequence[str], arms: Sequence[int]) -
     most, needed = _most_agreeing(found, names, arms), _needed(found, columns)
     if most:
         return f"{most}, but {steps.words} are too few to show that this is more than chance.{needed}"
-    between = "between the variants" if len(arms) > 1 else f"between {names[arms[0] - 1]} and the recording"
+    between = "between the variants" if len(arms) > 1 else _between_both(found, names[arms[0] - 1], arms[0])
     return f"These {steps.words} show no difference {between}.{needed}{_cheapest(found, names, arms)}"
+
+
+def _between_both(found: Findings, name: str, arm: int) -> str:
+    """Say between which two, and in what: their agreement, which may be none, is not a difference between them."""
+    compared = [metric for metric, _ in _verdicts(found, RECORDING, arm) if metric != "answered"]
+    where = f" in {_listed(compared)}" if compared else ""
+    return f"between {name} and the recording{where}"
 
 
 def _fewest(steps: int) -> str:

@@ -95,7 +95,8 @@ def _described(variants: Sequence[_Variant], number: int, steps: ModelSteps) -> 
     if len(variants) > MOST_NAMED:
         others = [each.share for each in variants if each is not foremost]
         most = f"Of {counted(number, 'variant')}, {_whole(foremost, steps)}"
-        return f"{most}, the others in {_percent(min(others))} to {_percent(max(others))}"
+        shares = dict.fromkeys([_percent(min(others)), _percent(max(others))])
+        return f"{most}, the others in {' to '.join(shares)}"
     return ", ".join(
         _whole(each, steps) if each is variants[0] else _after(each, variants[0]) for each in variants
     )

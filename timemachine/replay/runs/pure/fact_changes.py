@@ -16,12 +16,20 @@ _MOST_WORDS: Final = 3
 _RANGE: Final = re.compile(r"\s?[-–—]\s?| to ")
 # A number without a unit, and not a year.
 _BARE: Final = re.compile(r"(?!(?:19|20)\d\d\b)\d[\d.,]*")
+_REST_OF_RANGE: Final = re.compile(rf"(?:{_RANGE.pattern})\d[\d.,]*")
+_NUMBER: Final = re.compile(r"\d[\d.,]*")
+# A word before the number that may be what it numbers: "section 5", "plan 2".
+_LABELLED: Final = re.compile(
+    rf"(?<![\w’'-])(?!(?:{'|'.join(sorted(FUNCTION_WORDS))})\b)[^\W\d_][\w’'-]*\s$", re.IGNORECASE
+)
 _NEXT_WORD: Final = re.compile(r"[ \u00a0]([^\W\d_][\w’'-]*)")
 
 
 def sentence_changes(recorded: str, new: str) -> str:
     """Return what the new answer says besides or instead of what the recorded one says; empty if it changes a number or
     a name in a sentence that both have."""
+    if _NUMBER.sub("", recorded) == _NUMBER.sub("", new):
+        return ""
     answers = Answers.of(recorded, new)
     omitted, added = answers.unrelated
     if omitted and added:
@@ -98,15 +106,18 @@ def _written(evidence: Mapping[str, Any], side: str, answer: str) -> list[str]:
 
 
 def _end_of_unit(answer: str, start: int, end: int) -> int:
-    """Return where the unit after a bare number ends ("5 working days"), or else the word that it counts."""
+    """Return where the unit after a bare number or its range ends ("5 working days", "10 to 14 days"), or else the plural that it
+    counts ("10 cards", not "Section 5 applies")."""
     if not _BARE.fullmatch(answer, start, end):
         return end
-    ends: list[int] = []
-    at = end
-    while len(ends) < _MOST_WORDS and (word := _NEXT_WORD.match(answer, at)):
+    if rest := _REST_OF_RANGE.match(answer, end):
+        end = rest.end()
+    words = list[re.Match[str]]()
+    while len(words) < _MOST_WORDS and (word := _NEXT_WORD.match(answer, words[-1].end() if words else end)):
         if word[1].lower() in FUNCTION_WORDS:
             break
-        ends.append(at := word.end())
+        words.append(word)
         if word[1].lower() in UNITS:
-            return at
-    return ends[0] if ends else end
+            return word.end()
+    counts = words and words[0][1].endswith("s") and not _LABELLED.search(answer, 0, start)
+    return words[0].end() if counts else end
