@@ -686,13 +686,14 @@ function kindOf({ faults, unchecked, isOfThePage }) {
 }
 
 function* resultParts(check) {
-  const { faults, unchecked, beside, counts, key, subject, shown } = check;
+  const { faults, unchecked, beside, counts, key, root, subject, shown } = check;
   const [word, sentence] = RESULTS[kindOf(check)];
   yield line("p", faults.length ? `${word}: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}` : word, "result-word");
   yield line("p", sentence);
   const isSigned = !faults.length && counts.signatures > 0;
   if (isSigned) {
     yield line("p", `Signed by ${key}`, "mono");
+    yield line("p", `Root ${root}`, "mono");
     yield line("p", "To check the signer, compare this fingerprint with one that you got another way.");
   }
   for (const each of shown) yield line("p", `${each}.`);

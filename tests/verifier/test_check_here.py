@@ -1,5 +1,7 @@
 """The program that checks a bundle in the reader's browser finds what the verifier finds."""
 
+import base64
+import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -86,7 +88,11 @@ def test_an_untouched_bundle_is_consistent_and_its_key_is_shown_to_be_compared(
     )  # the key of the page is no other source: tm_verify.py says the same
     assert "this page names the same key" in rest[0]
     assert rest[1] == f"Signed by {made.key}"
-    assert "compare this fingerprint with one that you got another way" in rest[2]
+    (subject,) = json.loads(
+        base64.b64decode(json.loads(unpacked(getattr(made, of))["statement.json"])["payload"])
+    )["subject"]
+    assert rest[2] == f"Root {subject['digest']['sha256']}"
+    assert "compare this fingerprint with one that you got another way" in rest[3]
     assert "fault" not in found
 
 

@@ -8,6 +8,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from timemachine.replay.comparison.pure.metrics import MEASURES, OF_THE_RECORDING
 from timemachine.replay.comparison.pure.statistics.paired import (
     A_BETTER,
     B_BETTER,
@@ -31,6 +32,7 @@ from timemachine.replay.comparison.pure.statistics.summaries import (
 from timemachine.replay.comparison.pure.statistics.wording import (
     figure,
     interval_words,
+    is_closeness,
     p_words,
     sentence,
     signed,
@@ -245,6 +247,7 @@ def test_closer_to_the_recording_is_not_called_better() -> None:
     assert said.startswith("B agrees more: mean 0.00 against 1.00")
     assert "; B agrees more in 6, less in 0, the same in 0 of 6 asks;" in said
     assert "better" not in said
+    assert [each for each in MEASURES if is_closeness(each.name)] == list(OF_THE_RECORDING)
 
 
 def test_figures_have_their_units() -> None:

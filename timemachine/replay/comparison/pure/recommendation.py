@@ -219,8 +219,10 @@ def _no_difference(found: Findings, names: Sequence[str], arms: Sequence[int]) -
 
 
 def _between_both(found: Findings, name: str, arm: int) -> str:
-    """Say between which two, and in what: their agreement, which may be none, is not a difference between them."""
-    compared = [metric for metric, _ in _verdicts(found, RECORDING, arm) if metric != "answered"]
+    """Say between which two no difference is shown, and in which metrics."""
+    compared = [
+        metric.replace("_", " ") for metric, _ in _verdicts(found, RECORDING, arm) if metric != "answered"
+    ]
     where = f" in {_listed(compared)}" if compared else ""
     return f"between {name} and the recording{where}"
 
