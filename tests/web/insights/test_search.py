@@ -226,3 +226,12 @@ def test_similar_steps_are_not_called_matches(viewer: Client, project: Project) 
     )
     assert "No step has" not in words(viewer, "/search/?q=gateway")
     assert "No step has" not in words(viewer, "/search/?q=gateway+exploded&mode=semantic")
+
+
+def test_a_session_that_matches_by_name_is_mentioned_beside_similar_steps(
+    viewer: Client, project: Project
+) -> None:
+    session_of(project, message_step("The gateway timed out."), name="Exploded gateway")
+    index(project)
+    said = "No step has these words, but 1 session matches by name, key or tag. 1 similar step in 1 session:"
+    assert said in words(viewer, "/search/?q=gateway+exploded")

@@ -45,7 +45,13 @@ def search_finding(found: SearchResult, after: str | None) -> str:
     sessions = counted(len(found.groups), "session")
     where = f"the next {sessions}" if after else f"the best {sessions}" if found.next else sessions
     if steps and found.only_similar:
-        return f"No step has these words. {counted(steps, 'similar step')} in {where}:"
+        named = sum(bool(group.named) for group in found.groups)
+        but = (
+            f", but {counted(named, 'session')} {'matches' if named == 1 else 'match'} by name, key or tag"
+            if named
+            else ""
+        )
+        return f"No step has these words{but}. {counted(steps, 'similar step')} in {where}:"
     return f"{counted(steps, 'step')} in {where}." if steps else f"No step, but {where} by name, key or tag."
 
 
