@@ -138,7 +138,7 @@ def test_each_agent_has_lanes_of_its_kinds_and_rare_agents_share_theirs() -> Non
     assert found is not None
     assert [(lane.agent, lane.name) for lane in found.lanes[:2]] == [
         ("agent 0", "messages"),
-        ("agent 0", "models"),
+        ("agent 0", "asks"),
     ]
     assert {lane.agent for lane in found.lanes} == {*agents[:MOST_AGENTS], OTHERS}
 

@@ -15,7 +15,8 @@ from timemachine.recording.timeline.pure.ticks import Tick, step_ticks, time_tic
 
 LANES: Final[Mapping[str, tuple[str, ...]]] = {
     "messages": ("message",),
-    "models": ("ask", "llm_call"),
+    "asks": ("ask",),
+    "models": ("llm_call",),
     "retrieval": ("find", "put", "memory_op"),
     "tools": ("tool_call", "tool_result"),
     "system": ("event", "checkpoint"),
