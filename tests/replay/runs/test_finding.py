@@ -120,6 +120,7 @@ def test_the_sentence_says_what_became_of_the_answer(
         ),
         ("There were 5 of them in the box.", "There were 7 of them in the box.", "has 7, the recorded one 5"),
         ("14", "35", "has 35, the recorded one 14"),
+        ("It takes 14 days.", "35", "has 35, the recorded one 14 days"),
         ("Section 5 applies here.", "Section 6 applies here.", "has 6, the recorded one 5"),
         ("Only 3 largest cities.", "Only 4 largest cities.", "has 4, the recorded one 3"),
         ("Delivery takes 14 days.", "Delivery takes 10 to 14 days.", "also has 10 to 14 days"),
