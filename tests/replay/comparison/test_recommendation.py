@@ -166,6 +166,17 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
             [arm(), arm() | {"missing": (None, "cancelled"), "verdict": ("identical", None)}],
             "10 asks are too few to say which variant to use: fewer than 6 of them have answers on both sides.",
         ),
+        (
+            14,
+            [
+                arm("changed", 0.02),
+                arm("changed", 0.01),
+                arm("changed") | {"cost_usd": None, "grounding": 0.1},
+            ],
+            "Only large is behind no other variant: by more than chance, another one is cheaper than small and another one is "
+            "better grounded than other, but nothing shows that its answers are as good as those of small. "
+            "Read the answers that differ before you choose.",
+        ),
         (12, [{"missing": "error", "status": "failed"}], ""),
     ],
 )

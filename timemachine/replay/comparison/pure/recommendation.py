@@ -93,11 +93,10 @@ def _best(found: Findings, standings: Sequence[_Standing]) -> str:
     ahead = [each for each in standings if each.ahead]
     best = next((each for each in ahead if not each.behind), None)
     if best:
-        unproven = _unproven(found, best, standings)
-        why = f"{_joined(best.ahead)}, by more than chance, {unproven}"
+        rivals = _rivals(found, best, standings)
         return (
-            f"{best.name} {why}"
-            if unproven
+            f"{best.name} {_joined(best.ahead)}, by more than chance, {_unproven(found, best, rivals)}"
+            if rivals
             else f"Use {best.name}: it {_joined(best.ahead)}. The difference is more than chance."
         )
     if not ahead:
@@ -118,11 +117,11 @@ def _not_behind(found: Findings, standings: Sequence[_Standing]) -> str:
     if not rest:
         return "No variant is ahead in everything, and each is behind another variant in something. Which one to use depends on what matters more."
     if len(rest) == 1:
-        unproven = _unproven(found, rest[0], standings)
+        rivals = _rivals(found, rest[0], standings)
         why = _listed([f"another one {_joined(each.behind)} than {each.name}" for each in behind])
         return (
-            f"Only {rest[0].name} is behind no other variant by more than chance, {unproven}"
-            if unproven
+            f"Only {rest[0].name} is behind no other variant: by more than chance, {why}, {_unproven(found, rest[0], rivals)}"
+            if rivals
             else f"Use {rest[0].name}: by more than chance, {why}."
         )
     why = "; ".join(f"{each.name} is behind: another one {_joined(each.behind)}" for each in behind)
@@ -130,21 +129,23 @@ def _not_behind(found: Findings, standings: Sequence[_Standing]) -> str:
     return f"{apart}; {why}, by more than chance.{_needed(found, [each.arm for each in rest])}"
 
 
-def _unproven(found: Findings, best: _Standing, standings: Sequence[_Standing]) -> str:
-    """Say whose answers may be better than those of a variant that is ahead in cost or speed; empty if nobody's.
+def _rivals(found: Findings, best: _Standing, standings: Sequence[_Standing]) -> dict[int, str]:
+    """Return the names of the variants whose answers may be better than those of one that is ahead in something.
 
-    It is nobody's if the variant is shown to be better in a metric of quality, or both answer everything as recorded.
+    They are not if it is shown to be better in a metric of quality, or if both answer everything as recorded.
     """
     as_recorded = {each.arm for each in found.columns if each.agreement == 1}
-    rivals = {
+    return {
         each.arm: each.name
         for each in standings
         if each is not best
         and not {best.arm, each.arm} <= as_recorded
         and not _QUALITY & _better(found, best.arm, each.arm)
     }
-    if not rivals:
-        return ""
+
+
+def _unproven(found: Findings, best: _Standing, rivals: Mapping[int, str]) -> str:
+    """Say that a variant is not shown to answer as well as its rivals, and who is better grounded here."""
     grounded = [
         (result.wins, result.n, rivals[pair.b])
         for pair in found.ordered
