@@ -15,7 +15,6 @@ import pytest
 from tests.client.conftest import Served
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.client.recording.waiting_recordings import remaining_in, send
-from timemachine.core.payloads.models import Payload
 from timemachine.core.payloads.queries import value
 from timemachine.recording.model_calls.queries import request_of
 from timemachine.recording.sessions.models import Action, Session
@@ -111,18 +110,18 @@ class Example:
     def tools(self) -> list[tuple[str | None, Any, Any, str | None]]:
         """The tool calls of the session: name, input, output and error type, in the order of their inputs."""
         found = [
-            (each.tool, value(self._with_input(each)), value(each.output), each.error_type)
+            (each.tool, self._own_or_outer(each, "input"), self._own_or_outer(each, "output"), each.error_type)
             for each in self.steps()
             if each.kind == "tool_call"
         ]
         return sorted(found, key=lambda each: json.dumps(each[1]))
 
-    def _with_input(self, step: Action) -> Payload | None:
-        """The input of a tool call; that of the span around it if this was sent later and only it has one."""
-        if step.input is not None:
-            return step.input
-        around = (each for each in self.steps() if each.client_id == step.parent_id_given)
-        return next((each.input for each in around), None)
+    def _own_or_outer(self, step: Action, field: str) -> Any:
+        """The input or output of a tool call; that of the span around it if this was sent later and only it has one."""
+        if getattr(step, field) is None:
+            outer = (each for each in self.steps() if each.client_id == step.parent_id_given)
+            return next((value(getattr(each, field)) for each in outer), None)
+        return value(getattr(step, field))
 
     def path(self, step: Action) -> list[str]:
         """The names of the steps around a step, from the outside."""
