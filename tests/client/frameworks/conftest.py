@@ -110,7 +110,12 @@ class Example:
     def tools(self) -> list[tuple[str | None, Any, Any, str | None]]:
         """The tool calls of the session: name, input, output and error type, in the order of their inputs."""
         found = [
-            (each.tool, self._own_or_outer(each, "input"), self._own_or_outer(each, "output"), each.error_type)
+            (
+                each.tool,
+                self._own_or_outer(each, "input"),
+                self._own_or_outer(each, "output"),
+                each.error_type,
+            )
             for each in self.steps()
             if each.kind == "tool_call"
         ]

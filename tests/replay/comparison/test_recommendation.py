@@ -107,12 +107,40 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
             8,
             [arm("changed", 0.01, (0.5, 0.4)), arm("changed", 0.02, 0.5), arm("changed", 0.02, 0.5)],
             "small is cheaper, by more than chance, but nothing shows that its answers are as good as those of large and other. "
-            "other is better grounded in 4 of 8. Read the answers that differ before you choose.",
+            "In 4 of 8, other is better grounded. Read the answers that differ before you choose.",
         ),
         (
             12,
             [arm(grounding=0.9)],
             "Use small: it is better grounded than the recording. The difference is more than chance.",
+        ),
+        (
+            12,
+            [arm("changed", 0.005)],
+            "small is cheaper than the recording, by more than chance, but nothing shows that its answers are as good as those of "
+            "the recording. Read the answers that differ before you choose.",
+        ),
+        (
+            8,
+            [arm("changed", 0.005, (0.4, 0.5))],
+            "small is cheaper than the recording, by more than chance, but nothing shows that its answers are as good as those of "
+            "the recording. In 4 of 8, the recording is better grounded. Read the answers that differ before you choose.",
+        ),
+        (
+            12,
+            [arm("identical", 0.005)],
+            "Use small: it is cheaper than the recording. The difference is more than chance.",
+        ),
+        (
+            12,
+            [arm("changed", 0.05)],
+            "The recording is cheaper than small, by more than chance, but nothing shows that its answers are as good as those of "
+            "small. Read the answers that differ before you choose.",
+        ),
+        (
+            12,
+            [arm("identical", 0.05)],
+            "Keep what was recorded: it is cheaper than small. The difference is more than chance.",
         ),
         (
             12,

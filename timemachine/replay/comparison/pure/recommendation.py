@@ -134,7 +134,7 @@ def _rivals(found: Findings, best: _Standing, standings: Sequence[_Standing]) ->
 
     They are not if it is shown to be better in a metric of quality, or if both answer everything as recorded.
     """
-    as_recorded = {each.arm for each in found.columns if each.agreement == 1}
+    as_recorded = {RECORDING, *(each.arm for each in found.columns if each.agreement == 1)}
     return {
         each.arm: each.name
         for each in standings
@@ -154,7 +154,7 @@ def _unproven(found: Findings, best: _Standing, rivals: Mapping[int, str]) -> st
         if result.metric == GROUNDING.name and result.wins > result.losses
     ]
     wins, of, name = max(grounded, default=(0, 0, ""))
-    more = f" {name} is better grounded in {wins:,} of {of:,}." if wins else ""
+    more = f" In {wins:,} of {of:,}, {name} is better grounded." if wins else ""
     return (
         f"but nothing shows that its answers are as good as those of {_listed([*rivals.values()])}.{more} "
         "Read the answers that differ before you choose."
@@ -187,19 +187,21 @@ def _verdicts(found: Findings, one: int, other: int) -> list[tuple[str, str]]:
 
 
 def _only_one(found: Findings, name: str, arm: int) -> str:
-    better, worse = _better(found, arm, RECORDING), _better(found, RECORDING, arm)
-    ahead, behind = ([each for each in _AHEAD if each in side] for side in (better, worse))
-    if ahead and behind:
-        return (
-            f"{name} {_joined(ahead)} than the recording, which {_joined(behind)}. Both are more than chance."
-        )
-    if ahead:
-        return f"Use {name}: it {_joined(ahead)} than the recording. The difference is more than chance."
-    if behind:
-        return (
-            f"Keep what was recorded: it {_joined(behind)} than {name}. The difference is more than chance."
-        )
-    return _no_difference(found, [name] * arm, [arm])
+    """Return whether to use the only variant that answered, or to keep what was recorded."""
+    new = _standing(found, arm, name, [arm, RECORDING])
+    old = _standing(found, RECORDING, "the recording", [arm, RECORDING])
+    if new.ahead and old.ahead:
+        return f"{name} {_joined(new.ahead)} than the recording, which {_joined(old.ahead)}. Both are more than chance."
+    if not new.ahead and not old.ahead:
+        return _no_difference(found, [name] * arm, [arm])
+    best, other = (new, old) if new.ahead else (old, new)
+    than = f"{_joined(best.ahead)} than {other.name}"
+    rivals = _rivals(found, best, [other])
+    if rivals:
+        subject = name if best is new else "The recording"
+        return f"{subject} {than}, by more than chance, {_unproven(found, best, rivals)}"
+    advice = f"Use {name}" if best is new else "Keep what was recorded"
+    return f"{advice}: it {than}. The difference is more than chance."
 
 
 def _no_difference(found: Findings, names: Sequence[str], arms: Sequence[int]) -> str:
