@@ -2610,6 +2610,7 @@ class Migration(migrations.Migration):
                 ("opens", models.IntegerField(default=0)),
                 ("last_open_at", models.DateTimeField(null=True)),
                 ("passphrase_hash", models.CharField(max_length=200, null=True)),
+                ("withheld", models.JSONField(null=True)),
                 ("project", models.ForeignKey(on_delete=models.DO_NOTHING, related_name="+", to="timemachine.project")),
                 ("replay", models.ForeignKey(null=True, on_delete=models.DB_CASCADE, related_name="share_links", to="timemachine.replay")),
                 (

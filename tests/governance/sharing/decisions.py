@@ -85,7 +85,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
     ShareLink: Decision(
         read_models=(SharedLink,),
         shown=_names(
-            "public_id target_type through_sequence evidence_only redaction created_by created_at expires_at"
+            "public_id target_type through_sequence evidence_only redaction withheld created_by created_at expires_at"
         ),
         shown_as={
             "project": (SharedLink, "project_name"),

@@ -11,7 +11,7 @@ from tests.governance.sharing.recorded import replayed
 from tests.web.sharing.share_forms import created_at, form_at
 from tests.web.sharing.test_redaction import RULES, TRACES, Received, session, traces
 from tests.web.timelines import words
-from tests.web.visitors import opened
+from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.governance.sharing import preview
 from timemachine.governance.sharing.commands.links import set_policy, unsaved_link
@@ -198,6 +198,36 @@ def test_the_form_warns_under_a_policy_that_requires_a_passphrase(
     assert "Nothing is withheld. Visitors can read" in readable(operator, f"/sessions/{session.id}/share/")
 
 
+def cover(project: Project, session: Session, path: str | None = None) -> str:
+    """The words of the auditor's cover of a link that withholds what the built-in profile matches."""
+    visitor, address = opened(path or shared(project, session, Terms(redaction=BUILT_IN))[1])
+    return words(visitor.get(address).text)
+
+
+def test_an_auditor_sees_how_often_something_is_withheld(project: Project, operator: Client) -> None:
+    session = start_session(project, by="test", name="Desk")
+    texts = ["Write to mara@example.org", "or j.osei@example.com, or call +41 79 555 01 23."]
+    append(session.id, [ActionDraft(kind="message", output=each) for each in texts])
+    path = created_at(operator, f"/sessions/{session.id}/share/", redaction="built-in")
+    append(session.id, [ActionDraft(kind="message", output="Or nobody@example.org")])
+    counts = "e-mail (2), phone number (1) in 2 recorded steps when the link was created."
+    assert counts in cover(project, session, path)
+
+
+def test_an_auditor_sees_that_nothing_was_withheld_and_how_many_steps_were_searched(project: Project) -> None:
+    session = start_session(project, by="test", name="Desk")
+    append(session.id, [ActionDraft(kind="message", output="Good morning.")])
+    assert "None in 1 recorded step when the link was created." in cover(project, session)
+    append(session.id, [ActionDraft(kind="message", output="Good morning. " * 40_000)])
+    assert "None in the first 1 of 2 recorded steps when the link was created." in cover(project, session)
+
+
+def test_a_link_whose_content_cannot_be_searched_says_no_count(project: Project, session: Session) -> None:
+    tamper("UPDATE tm_action SET retrieval = '5'", [])
+    link, _ = shared(project, session, Terms(redaction=BUILT_IN))
+    assert link.withheld is None
+
+
 def test_a_long_text_is_not_searched_while_a_link_is_created(session: Session) -> None:
     append(session.id, [ActionDraft(kind="message", output="Good morning. " * 40_000)])
     link = unsaved_link(session.project, session, Terms(), by="test")
@@ -209,7 +239,7 @@ def test_a_long_text_is_not_searched_while_a_link_is_created(session: Session) -
 def test_a_link_is_created_even_if_its_content_cannot_be_searched(session: Session, operator: Client) -> None:
     address = f"/sessions/{session.id}/share/"
     form = form_at(operator, address)
-    tamper("UPDATE tm_payload SET media_type = 'application/json', data = %s", ["{"])
+    tamper("UPDATE tm_action SET retrieval = '5'", [])
     page = operator.post(address, form)
     assert (page.status_code, "/share/" in page.text) == (201, True)
     assert ShareLink.objects.count() == 1

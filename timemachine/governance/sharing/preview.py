@@ -10,6 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from timemachine.core.payloads import queries as payloads
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.sharing.boundaries import counted_actions, counted_steps
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.link_rules import rules_of
@@ -23,6 +24,7 @@ from timemachine.text.redaction.pure.profile import BUILT_IN
 from timemachine.text.redaction.pure.projection import redact_action, redact_session
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.values import Tally, excerpts, redact_value
+from timemachine.text.redaction.schemas import counts_of
 
 logger = logging.getLogger(__name__)
 MOST_STEPS: Final = 500
@@ -126,10 +128,9 @@ def _preview(link: ShareLink, limit: _Limit) -> Preview:
 
 
 def preview_of_created(link: ShareLink) -> Preview | None:
-    """Return what the built-in profile finds in a link without redaction that was just created. None if the
-    search failed.
+    """Return what the profile of a link that is being created matches, or what the built-in one would. None if the search failed.
 
-    The link exists, and its URL can only be shown now, so nothing here may fail.
+    The link is created all the same, and its URL can only be shown now, so nothing here may fail.
     """
     try:
         return _preview(link, _Limit.of(MOST_SECONDS_WHEN_CREATED, MOST_BYTES_WHEN_CREATED))
@@ -138,6 +139,18 @@ def preview_of_created(link: ShareLink) -> Preview | None:
             "The content of a link to the %s %s could not be searched", link.target_type, link.target_id
         )
         return None
+
+
+def matches_when_created(link: ShareLink) -> JsonObject | None:
+    """Return how often the profile of a link that is being created matches, as it is stored with the link.
+
+    None without a profile, for a link that shows no text, and if the search failed.
+    """
+    found = preview_of_created(link) if link.redaction and not link.evidence_only else None
+    if found is None:
+        return None
+    counts = [each.model_dump() for each in counts_of(found.tally)]
+    return {"steps": found.steps, "read": found.read, "counts": counts}
 
 
 def _sessions(link: ShareLink) -> list[Session]:

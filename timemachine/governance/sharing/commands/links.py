@@ -22,6 +22,7 @@ from timemachine.governance.sharing.models import (
     ShareLink,
     SharePolicy,
 )
+from timemachine.governance.sharing.preview import matches_when_created
 from timemachine.governance.sharing.pure import terms
 from timemachine.governance.sharing.pure.terms import ORDINARY, Policy, Terms
 from timemachine.governance.sharing.pure.token import new_token
@@ -31,7 +32,6 @@ from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.runs.models import Replay
 
 
-@transaction.atomic
 def create_link(
     project: Project,
     target: Shareable,
@@ -47,8 +47,10 @@ def create_link(
     `NotFound` (in another project, or no such step), `Conflict`.
     """
     link, token = _new_link(project, target, chosen, by, link_id)
-    _insert(link)
-    log.append(link, log.CREATED, by=link.created_by, facts=_facts(link))
+    link.withheld = matches_when_created(link)
+    with transaction.atomic():
+        _insert(link)
+        log.append(link, log.CREATED, by=link.created_by, facts=_facts(link))
     return link, token
 
 

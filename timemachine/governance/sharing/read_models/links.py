@@ -1,5 +1,6 @@
 """The link itself and its session as a visitor sees them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +27,15 @@ class SharedProfile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SharedMatches:
+    """How often the profile of a link matched when the link was created: `counts` of what, in the first `read` of `steps` steps."""
+
+    steps: int
+    read: int
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SharedLink:
     """What a link shows, who shares it, and until when. If the link withholds `created_by`, an e-mail address, it is the person's name.
 
@@ -43,6 +53,7 @@ class SharedLink:
     replay_kind: str | None
     evidence_only: bool
     redaction: SharedProfile | None
+    withheld: SharedMatches | None
     created_by: str
     created_at: datetime
     expires_at: datetime
@@ -69,6 +80,7 @@ def shared_link(link: ShareLink, redactor: Redactor, *, creator: str | None) -> 
         models=None if link.comparison is None else len(link.comparison.arms),
         replay_kind=None if link.replay is None else link.replay.kind,
         redaction=profile and _shared_profile(profile),
+        withheld=link.withheld and _shared_matches(link.withheld),
         created_by=_named(link.created_by, creator, redactor),
     )
 
@@ -87,6 +99,13 @@ def _shared_profile(profile: Mapping[str, Any]) -> SharedProfile:
         detect=rules.get("detect", ()),
         own_rules=len(rules.get("patterns", ())) + len(rules.get("fields", ())),
     )
+
+
+def _shared_matches(stored: Mapping[str, Any]) -> SharedMatches:
+    counts: Counter[str] = Counter()
+    for each in stored["counts"]:
+        counts[each["what"]] += each["count"]
+    return SharedMatches(steps=stored["steps"], read=stored["read"], counts=dict(counts.most_common()))
 
 
 def shared_session(session: Session, redactor: Redactor) -> SharedSession:
