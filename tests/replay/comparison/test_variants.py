@@ -14,7 +14,7 @@ from timemachine.replay.comparison.pure.metrics import (
     column_totals,
     readings,
 )
-from timemachine.replay.comparison.pure.statistics.paired import Reading
+from timemachine.replay.comparison.pure.statistics.paired import PairedResult, Reading
 from timemachine.replay.comparison.pure.statistics.wording import sentence
 from timemachine.replay.comparison.pure.variants import (
     Variant,
@@ -196,7 +196,7 @@ def test_an_ask_knows_whether_any_answer_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("repeated", "verdict"), [(30.0, "cannot be told apart"), (100.0, "B better")], ids=["load", "quiet"]
+    ("repeated", "verdict"), [(90.0, "cannot be told apart"), (300.0, "B better")], ids=["load", "quiet"]
 )
 def test_latencies_get_a_verdict_only_if_no_variant_differs_from_itself(
     repeated: float, verdict: str
@@ -205,7 +205,9 @@ def test_latencies_get_a_verdict_only_if_no_variant_differs_from_itself(
         return Cell(arm=arm, repeat=repeat, latency_ms=latency)
 
     asks = [
-        ask(n, a=took(1, 1, 100 + n), b=took(2, 1, 50 + n), c=took(1, 0, repeated + n), d=took(2, 0, 50 + n))
+        ask(
+            n, a=took(1, 1, 300 + n), b=took(2, 1, 150 + n), c=took(1, 0, repeated + n), d=took(2, 0, 150 + n)
+        )
         for n in range(12)
     ]
     found = findings(asks, 2, noise_floor=True)
@@ -213,3 +215,20 @@ def test_latencies_get_a_verdict_only_if_no_variant_differs_from_itself(
     latency = next(each for each in pair.results if each.metric == "latency")
     assert latency.verdict == verdict
     assert ("a model against itself" in sentence(latency, "ms", "ask")) == (verdict == "cannot be told apart")
+
+
+def test_latencies_that_differ_by_less_than_100_ms_get_no_verdict() -> None:
+    def found(second: float) -> PairedResult:
+        asks = [
+            ask(n, a=Cell(arm=1, latency_ms=20.0 + n), b=Cell(arm=2, latency_ms=second + n))
+            for n in range(12)
+        ]
+        pair = next(
+            each for each in findings(asks, 2, noise_floor=False).pairs if each.b == 2 and each.a == 1
+        )
+        return next(each for each in pair.results if each.metric == "latency")
+
+    assert found(120).verdict == "A better"
+    assert found(119).verdict == "cannot be told apart"
+    assert "below 100 ms can come from the order" in sentence(found(119), "ms", "ask")
+    assert found(20).verdict == "no difference shown"

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from timemachine.replay.runs.pure.fact_changes import brief
 from timemachine.replay.runs.pure.finding import (
     PassageChanges,
     RankedPassage,
@@ -129,6 +130,12 @@ def test_the_sentence_says_what_became_of_the_answer(
             "It was 15 degrees, he said.",
             "has 15 degrees, the recorded one 5 degrees",
         ),
+        (
+            "Luggage is free, up to 23 kilograms.",
+            "Luggage is free, except for 15 euros.",
+            "adds 15 euros and leaves out 23 kilograms",
+        ),
+        ("It takes 1 day.", "It takes 3 days.", "has 3 days, the recorded one 1 day"),
         ('I said "5 dollars".', 'I said "6 dollars".', "has 6 dollars, the recorded one 5 dollars"),
         ("The card of Acme costs 3.", "The card of Globex costs 3.", "has Globex, the recorded one Acme"),
     ],
@@ -222,3 +229,17 @@ def test_dangers_and_failures_are_marked_and_come_first() -> None:
 )
 def test_a_check_without_a_model_says_what_was_checked(frames: int, sentence: str) -> None:
     assert finding(result(frames=frames), None).sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("evidence", "words"),
+    [
+        ({"only_new": ["15 euros"]}, "adds 15 euros"),
+        ({"only_recorded": ["5", "6", "7", "8"]}, "leaves out 5, 6, 7 and 1 more"),
+        ({"only_recorded": ["Acme"], "only_new": ["Bolt"]}, "adds Bolt, leaves out Acme"),
+        ({"only_new": "withheld"}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_list_says_in_brief_which_facts_differ(evidence: dict[str, Any], words: str) -> None:
+    assert brief(evidence) == words

@@ -265,6 +265,18 @@ def test_answers_are_shown_with_their_differences_and_sorted_by_them(browser: Cl
     assert rows != re.findall(r'<th scope="row"><a href="[^"]*step=(\d+)', page(browser, address))
 
 
+def test_low_grounding_is_marked_in_its_cell_and_counted_in_its_column(
+    browser: Client, made: Comparison, address: str
+) -> None:
+    answers = ReplayStep.objects.filter(replay__run__comparison=made, kind="ask")
+    answers.update(grounding={"score": 0.9, "label": "HIGH"})
+    one = answers.order_by("id")[0]
+    answers.filter(id=one.id).update(grounding={"score": 0.2, "label": "LOW"})
+    shown = page(browser, address)
+    assert shown.count("; LOW grounding in 1</span>") == 1
+    assert shown.count('<span>grounding 0.20</span> <span class="verdict low">LOW</span>') == 1
+
+
 def test_of_equally_different_answers_the_worst_grounded_comes_first(
     browser: Client, made: Comparison, address: str
 ) -> None:

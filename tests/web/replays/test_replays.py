@@ -117,6 +117,22 @@ def test_a_step_shows_both_sides_with_their_evidence(browser: Client, session: S
     assert "The new answer adds “" in shown
 
 
+def test_the_list_says_which_facts_an_answer_adds_and_how_it_is_grounded(
+    browser: Client, session: Session
+) -> None:
+    replay = replayed(session, AUDIT)
+    facts = (
+        'numbers differ</span> <bdi class="quiet">adds four hours</bdi> <span class="quiet">grounding 1.00'
+    )
+    assert facts in page(browser, f"/replays/{replay.id}/")
+    assert "LOW" not in page(browser, f"/replays/{replay.id}/")
+    low = {"score": 0.2, "label": "LOW", "has_warning": True}
+    replay.steps.filter(sequence=4).update(grounding=low)
+    shown = page(browser, f"/replays/{replay.id}/")
+    assert '<span class="quiet">grounding 0.20</span> <span class="verdict low">LOW</span>' in shown
+    assert "; LOW grounding in 1" in shown
+
+
 def test_a_debug_step_shows_two_ranked_lists(browser: Client, session: Session) -> None:
     replay = replayed(session, ReplayOptions(top_k=4))
     shown = page(browser, f"/replays/{replay.id}/steps/2/")

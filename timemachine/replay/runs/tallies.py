@@ -53,6 +53,7 @@ class _Steps:
     asked: int = 0
     sent: int = 0
     cut_off: int = 0
+    low_grounding: int = 0
     waiting: int = 0
     waits_until: datetime | None = None
 
@@ -139,6 +140,7 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
             called=before.calls,
             failure=failures.get(replay.id),
             cut_off=steps.cut_off,
+            low_grounding=steps.low_grounding,
             spend_limit_usd=Decimal(str(limit)) if has_own_limit else None,
             waiting=steps.waiting,
             waits_until=steps.waits_until,
@@ -244,6 +246,7 @@ def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
         .annotate(
             steps=Count("id"),
             cut_off=Count("id", filter=Q(evidence__has_key="cut_off")),
+            low=Count("id", filter=Q(grounding__has_warning=True)),
             waiting=Count("id", filter=waits),
             waits_until=Max("asked_again_at", filter=waits),
         )
@@ -263,6 +266,7 @@ def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
             of_replay.asked += row["steps"]
             of_replay.sent += row["steps"] if row["kind"] == MODEL_CALL else 0
         of_replay.cut_off += row["cut_off"]
+        of_replay.low_grounding += row["low"]
         of_replay.waiting += row["waiting"]
         of_replay.waits_until = max(filter(None, (of_replay.waits_until, row["waits_until"])), default=None)
     return found

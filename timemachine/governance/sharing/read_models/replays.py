@@ -29,6 +29,7 @@ from timemachine.text.redaction.pure.marks import HASH, REPEATS, mark
 from timemachine.text.redaction.pure.values import with_texts_replaced
 
 _COUNTED_RETRIEVAL: Final = ("verdict", "gained", "lost", "moved")
+_GROUNDING: Final = ("label", "score", "has_warning")
 _NOTHING_ERASED: Final = ErasedParts()
 _NO_QUOTES: Final = ("not_asked", "cut_off")
 
@@ -72,6 +73,7 @@ class SharedReplayRow:
     retrieval: Mapping[str, Any] | None
     verdict: str | None
     evidence: Mapping[str, Any] | None
+    grounding: Mapping[str, Any] | None
     model: str | None
     cost_usd: Decimal | None
     duration_ms: float | None
@@ -194,6 +196,7 @@ def shared_tally(counted: Tally, redactor: Redactor, *, only_figures: bool) -> T
         uncertain_calls=counted.uncertain_calls,
         called=counted.called,
         cut_off=counted.cut_off,
+        low_grounding=counted.low_grounding,
         spend_limit_usd=counted.spend_limit_usd,
         waiting=counted.waiting,
         waits_until=counted.waits_until,
@@ -227,6 +230,7 @@ def shared_replay_row(
         if step.retrieval is None
         else {name: step.retrieval[name] for name in _COUNTED_RETRIEVAL if name in step.retrieval},
         evidence=_without_quotes(step.evidence, redactor) if redactor.rules else step.evidence,
+        grounding=step.grounding and {name: step.grounding.get(name) for name in _GROUNDING},
         model=redactor.text(step.model),
         erased=erased,
         answer_lines=lines,

@@ -22,6 +22,7 @@ from timemachine.replay.comparison.pure.metrics import (
     latency_differs,
     noise_of,
     without_latency,
+    without_small_latency,
 )
 from timemachine.replay.comparison.pure.statistics.intervals import Interval
 from timemachine.replay.comparison.pure.statistics.paired import PairedResult
@@ -29,7 +30,7 @@ from timemachine.replay.comparison.pure.statistics.summaries import SpreadOut
 from timemachine.replay.comparison.pure.variants import RECORDING
 
 # Increase this when the same cells lead to other numbers or another format: stored findings are then computed again.
-FORM: Final = 7
+FORM: Final = 8
 # Errors are read from their steps, because their text is deleted with the session.
 _CELL: Final = tuple(each.name for each in fields(Cell) if each.name != "error")
 _INTERVALS: Final = tuple(name for name in VariantTotals.model_fields if name.endswith("_interval"))
@@ -40,7 +41,7 @@ _REPLAY: Final = _CELL.index("replay")
 class Findings:
     """The asks and model calls with their answers; a column for the recording and for each variant; every pair of columns; and the noise floor.
 
-    Latencies get a verdict only if no variant's noise floor shows a difference. `ordered` has each pair in
+    Latencies get a verdict only if they differ by 100 ms or more, and no variant's noise floor shows a difference. `ordered` has each pair in
     both directions, because either column can be the baseline.
     """
 
@@ -73,7 +74,9 @@ def findings(asks: Sequence[Ask], arms: int, *, noise_floor: bool) -> Findings:
     return Findings(
         asks=asks,
         columns=[column_totals(asks, each) for each in columns],
-        ordered=without_latency(ordered) if any(map(latency_differs, noise)) else ordered,
+        ordered=without_latency(ordered)
+        if any(map(latency_differs, noise))
+        else without_small_latency(ordered),
         noise=noise,
     )
 

@@ -21,6 +21,9 @@ from timemachine.replay.comparison.pure.cells import (
 )
 from timemachine.replay.comparison.pure.statistics.intervals import Interval, interval, mean
 from timemachine.replay.comparison.pure.statistics.paired import (
+    A_BETTER,
+    B_BETTER,
+    LEAST_LATENCY_MS,
     Metric,
     Pair,
     PairedResult,
@@ -159,7 +162,8 @@ LATENCY: Final = Measure(
     bounded=False,
     unit="ms",
     title="Latency",
-    about="how long the model call took, measured while the other variants were running; lower is better",
+    about=f"how long the model call took, measured while the other variants were running; lower is better. Differences below {LEAST_LATENCY_MS} ms "
+    "get no verdict, because the order in which the variants run makes as much",
     read=lambda cell: _figure(cell.latency_ms, _no_call(cell)),
 )
 TOKENS: Final = Measure(
@@ -305,6 +309,17 @@ def noise_of(asks: Sequence[Ask], arm: int) -> VariantPair:
 def latency_differs(noise: VariantPair) -> bool:
     """Return whether a variant was slower or faster than itself: then load explains such differences, not the model."""
     return any(each.metric == LATENCY.name and differs(each) for each in noise.results)
+
+
+def without_small_latency(pairs: Sequence[VariantPair]) -> list[VariantPair]:
+    """Return the pairs without verdicts on latencies that differ by less than `LEAST_LATENCY_MS` on average."""
+    return [replace(pair, results=[_without_small(each) for each in pair.results]) for pair in pairs]
+
+
+def _without_small(result: PairedResult) -> PairedResult:
+    is_small = result.difference is not None and abs(result.difference) < LEAST_LATENCY_MS
+    is_claim = result.metric == LATENCY.name and result.verdict in {A_BETTER, B_BETTER}
+    return without_verdict(result) if is_claim and is_small else result
 
 
 def without_latency(pairs: Sequence[VariantPair]) -> list[VariantPair]:

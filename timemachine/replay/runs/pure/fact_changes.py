@@ -57,11 +57,20 @@ def figures(evidence: Mapping[str, Any], recorded: str | None, new: str | None) 
     """Return which numbers or names only one answer has, with their units; empty if the evidence does not say."""
     lost = _written(evidence, "recorded", recorded or "")
     gained = _written(evidence, "new", new or "")
+    if lost and gained and _count_other_things(lost, gained):
+        return f"The new answer adds {listed(gained)} and leaves out {listed(lost)}"
     if lost and gained:
         return f"The new answer has {listed(gained)}, the recorded one {listed(lost)}"
     if gained:
         return f"The new answer also has {listed(gained)}"
     return f"The new answer lacks {listed(lost)}" if lost else ""
+
+
+def brief(evidence: Mapping[str, Any]) -> str:
+    """Return which numbers or names an answer adds and leaves out, in a few words; empty if the evidence does not say."""
+    sides = (("adds", "only_new"), ("leaves out", "only_recorded"))
+    named = [(does, texts_of(evidence, side)) for does, side in sides]
+    return ", ".join(f"{does} {listed(entries)}" for does, entries in named if entries)
 
 
 def texts_of(evidence: Mapping[str, Any], name: str) -> list[str]:
@@ -86,6 +95,15 @@ def short(text: str) -> str:
     """Return a text in one line, cut if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()}…"
+
+
+def _count_other_things(lost: Sequence[str], gained: Sequence[str]) -> bool:
+    """Return whether all have units and none is on both sides, so that no number replaces another. Any name may replace another."""
+    before, after = (
+        {_NUMBER.sub("", each).strip().lower().rstrip("s") for each in side} for side in (lost, gained)
+    )
+    all_count = all(_NUMBER.search(each) for each in (*lost, *gained))
+    return all_count and "" not in before | after and before.isdisjoint(after)
 
 
 def _written(evidence: Mapping[str, Any], side: str, answer: str) -> list[str]:

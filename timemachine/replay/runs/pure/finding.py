@@ -50,7 +50,7 @@ _CONTEXTS: Final[Mapping[str, str]] = {
     "missing": "Part of the recorded context is missing",
 }
 _DANGERS: Final = frozenset({"polarity_differs", "contradicts", "error"})
-_OF_FACTS: Final = frozenset({"numbers_differ", "names_differ"})
+OF_FACTS: Final = frozenset({"numbers_differ", "names_differ"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ def finding(step: StepResult, passages: PassageChanges | None) -> StepFinding:
 
 def _answer(step: StepResult) -> str | None:
     if step.verdict is not None and step.verdict in _VERDICTS:
-        return _facts(step) if step.verdict in _OF_FACTS else _with_evidence(step.verdict, step.evidence)
+        return _facts(step) if step.verdict in OF_FACTS else _with_evidence(step.verdict, step.evidence)
     if step.status in _STATUSES:
         return _STATUSES[step.status]
     if "not_asked" in step.evidence:

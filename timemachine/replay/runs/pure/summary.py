@@ -73,7 +73,7 @@ class StepTotals:
 class Tally(StepTotals):
     """The results of a replay's steps, counted.
 
-    `cut_off` counts the steps whose recorded or new answer is cut off. `spend_limit_usd` is the replay's own
+    `cut_off` counts the steps whose recorded or new answer is cut off, `low_grounding` those whose new answer has LOW grounding. `spend_limit_usd` is the replay's own
     limit, None if it has none or shares one. `asked` counts the asks and model calls that were made again, `sent` the
     model calls among them. The recorded cost is that of the `called`: these, and those whose call was cancelled. `waiting` counts the calls whose model is busy; the last of
     them is tried again at `waits_until`. `ending` is how a continuation ended.
@@ -93,6 +93,7 @@ class Tally(StepTotals):
     sent: int = 0
     called: int = 0
     cut_off: int = 0
+    low_grounding: int = 0
     spend_limit_usd: Decimal | None = None
     waiting: int = 0
     waits_until: datetime | None = None
@@ -145,11 +146,12 @@ def sentence(tally: Tally) -> str:
 
 
 def finding(tally: Tally) -> str:
-    """Return what was done, the verdicts, and where the runs first differ."""
+    """Return what was done, the verdicts, how many new answers have LOW grounding, and where the runs first differ."""
     if tally.kind == CONTINUE:
         model = f" with {tally.model}" if tally.model else ""
         return f"Continued{model}" if tally.ending is None else tally.ending.finding
-    return _unverified(tally) or "; ".join(filter(None, (_what(tally), _first_difference(tally))))
+    low = f"LOW grounding in {tally.low_grounding:,}" if tally.low_grounding else ""
+    return _unverified(tally) or "; ".join(filter(None, (_what(tally), low, _first_difference(tally))))
 
 
 def details(tally: Tally) -> str:

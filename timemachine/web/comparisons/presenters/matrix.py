@@ -17,7 +17,7 @@ from timemachine.replay.comparison.models import CellOpinion, Comparison
 from timemachine.replay.comparison.pure.cells import LACKING, NOISE, Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.judge_prompt import UNDECIDED
-from timemachine.replay.comparison.pure.metrics import GROUNDING
+from timemachine.replay.comparison.pure.metrics import GROUNDING, VariantTotals
 from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
 from timemachine.replay.comparison.queries import AnnotatedAsks, annotated, variants_of
 from timemachine.replay.runs.answer_lines import NO_LINES, AnswerLines
@@ -96,11 +96,12 @@ class ErasedAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCell:
-    """A cell: its runs, and the mean of each known value; None is unknown."""
+    """A cell: its runs, and the mean of each known value; None is unknown. `has_low`: the grounding of an answer is LOW."""
 
     column: str
     runs: Sequence[Run]
     grounding: float | None
+    has_low: bool
     cost_usd: float | None
     latency_ms: float | None
     has_figures: bool
@@ -108,7 +109,7 @@ class ShownCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of the matrix: its name, and how often it has each verdict."""
+    """A column of the matrix: its name, how often it has each verdict, and how often LOW grounding."""
 
     number: int
     name: str
@@ -161,7 +162,7 @@ def matrix(
     end = ask_filter.after + len(remarks.asks)
     return Matrix(
         columns=[
-            Column(number=each.arm, name=titles[each.arm], verdicts=listed_times(each.verdicts))
+            Column(number=each.arm, name=titles[each.arm], verdicts=_totals(each, shown.asks))
             for each in shown.columns
         ],
         rows=rows,
@@ -170,6 +171,18 @@ def matrix(
         verdicts=_verdicts(shown.asks),
         lacking=_lacking(shown.asks),
     )
+
+
+def _totals(column: VariantTotals, asks: Sequence[Ask]) -> str:
+    """Return how often a column has each verdict, and how many of its answers have LOW grounding."""
+    low = sum(_is_low(cell) for ask in asks for cell in ask.cells(column.arm))
+    return "; ".join(
+        filter(None, (listed_times(column.verdicts), f"LOW grounding in {low:,}" if low else ""))
+    )
+
+
+def _is_low(cell: Cell) -> bool:
+    return cell.label == "LOW"
 
 
 def _difference(ask: Ask) -> tuple[int, float, int]:
@@ -232,6 +245,7 @@ def _cell(
         column=column,
         runs=[_run(cell, ask, remarks, erased=erased.affects(ask, cell)) for cell in cells],
         grounding=_mean([GROUNDING.read(cell).value for cell in cells]),
+        has_low=any(map(_is_low, cells)),
         cost_usd=_mean([cell.cost_usd for cell in cells if not cell.missing]),
         latency_ms=_mean([cell.latency_ms for cell in cells if not cell.missing]),
         has_figures=any(not cell.missing for cell in cells),

@@ -24,6 +24,8 @@ POWER: Final = 0.8
 MOST_NEEDED: Final = 10**12
 A_BETTER, B_BETTER, TOO_FEW, NOT_SHOWN = "A better", "B better", "too few", "no difference shown"
 INDISTINGUISHABLE = "cannot be told apart"
+LEAST_LATENCY_MS: Final = 100
+"""The least mean difference of latencies that says something about the models. Variants run side by side, and slow each other down."""
 MCNEMAR, WILCOXON = "mcnemar", "wilcoxon"
 
 
@@ -125,7 +127,7 @@ def differs(result: PairedResult) -> bool:
 
 
 def without_verdict(result: PairedResult) -> PairedResult:
-    """Return the result without its verdict, because chance alone makes such differences."""
+    """Return the result without its verdict, because load alone makes such differences."""
     return replace(result, verdict=INDISTINGUISHABLE) if result.n else result
 
 

@@ -15,6 +15,7 @@ from timemachine.replay.comparison.pure.statistics.intervals import (
 )
 from timemachine.replay.comparison.pure.statistics.paired import (
     INDISTINGUISHABLE,
+    LEAST_LATENCY_MS,
     NOT_SHOWN,
     SIGNIFICANT,
     TOO_FEW,
@@ -38,6 +39,7 @@ METHODS: Final = {
 }
 _CLOSER: Final = frozenset({"agreement", "same_tools", "same_arguments"})
 """The metrics that say how close an answer is to the recording, which may be wrong: closer is not better."""
+_SMALL: Final = f"a difference below {LEAST_LATENCY_MS} ms can come from the order in which the variants run"
 _ITSELF: Final = "the noise floor shows a difference of a model against itself"
 NOT_COMPARED: Final = "not compared"
 SMALLEST_P: Final = 0.001
@@ -106,7 +108,8 @@ def sentence(result: PairedResult, unit: str, noun: str) -> str:
     difference = f"{signed(result.difference, unit)} {interval_words(result.interval, unit)}"
     more, less = comparatives(result.metric)
     split = f"B {more} in {result.wins}, {less.removeprefix('agrees ')} in {result.losses}, the same in {result.ties} of {counted(result.n, noun)}"
-    note = f" ({_ITSELF})" if result.verdict == INDISTINGUISHABLE else ""
+    is_small = result.difference is not None and abs(result.difference) < LEAST_LATENCY_MS
+    note = f" ({_SMALL if is_small else _ITSELF})" if result.verdict == INDISTINGUISHABLE else ""
     return f"{in_words(result, unit)}{note}: {means}, {difference}; {split}; {_tested(result)}{_needed(result, unit, noun)}"
 
 
