@@ -51,6 +51,7 @@
     if (target !== field()) return;
     const says = { role: "combobox", "aria-autocomplete": "list", "aria-controls": "suggestions", "aria-expanded": "false" };
     for (const [name, value] of Object.entries(says)) target.setAttribute(name, value);
+    if (!target.value) ask();
   });
   document.addEventListener("focusout", ({ target }) => target.id === "filter" && box() && close());
   document.addEventListener("input", ({ target }) => target.id === "filter" && ask());

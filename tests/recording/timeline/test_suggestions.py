@@ -56,6 +56,15 @@ def test_a_suggestion_has_the_resulting_filter(session: Session) -> None:
     assert (one.filter, one.at) == ('kind:event tool:"two words" ', 28)
 
 
+def test_before_anything_is_typed_it_is_suggested_how_to_search_a_phrase_and_how_to_leave_something_out(
+    session: Session,
+) -> None:
+    phrase, minus, *_ = suggestions(session, "kind:event ", 11)
+    assert (phrase.words, phrase.filter, phrase.at) == ('""', 'kind:event ""', 12)
+    assert (minus.words, minus.filter, minus.at) == ("-", "kind:event -", 12)
+    assert "-" not in [each.words for each in suggestions(session, "-", 1)]
+
+
 def test_suggestions_are_few_and_take_at_most_one_query(
     record: Record, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -1,4 +1,4 @@
-"""Suggestions while a filter is typed: fields by name, and values that the session has."""
+"""Suggestions while a filter is typed: fields by name, values that the session has, and how to write a phrase or leave something out."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,14 @@ from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.pure.filter import CHOICES
-from timemachine.recording.timeline.pure.filter_completion import HINTS, Typed, fields_like, typed
+from timemachine.recording.timeline.pure.filter_completion import (
+    HINTS,
+    MINUS,
+    PHRASE,
+    Typed,
+    fields_like,
+    typed,
+)
 from timemachine.recording.usage.models import Usage
 from timemachine.recording.usage.queries import kinds_of
 
@@ -23,7 +30,7 @@ COUNTED: Final = frozenset({"tool", "model", "agent"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A field, or a value with the number of its steps if known; `filter` is the filter with it, `at` the caret.
+    """A field, a piece of syntax, or a value with the number of its steps if known; `filter` is the filter with it, `at` the caret.
 
     With `of_latest`, the number covers only that many of the latest steps.
     """
@@ -47,9 +54,18 @@ def suggestions(session: Session, text: str, at: int) -> list[Suggestion]:
 
 
 def _fields(piece: Typed) -> Iterator[Suggestion]:
+    if not piece.words:
+        yield _syntax(piece, PHRASE, "steps with this phrase")
+        if not piece.is_negated:
+            yield _syntax(piece, MINUS, "leaves out what follows, as in -timeout")
     for name in fields_like(piece.words):
         text, at = piece.with_field(name)
         yield Suggestion(words=f"{name}:", hint=HINTS[name], number=None, of_latest=None, filter=text, at=at)
+
+
+def _syntax(piece: Typed, words: str, hint: str) -> Suggestion:
+    text, at = piece.with_piece(words, caret=1)
+    return Suggestion(words=words, hint=hint, number=None, of_latest=None, filter=text, at=at)
 
 
 def _value(piece: Typed, value: str, number: int | None, latest: int | None) -> Suggestion:

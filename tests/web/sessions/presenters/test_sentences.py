@@ -79,7 +79,7 @@ def test_support_without_a_frame_and_doubt_without_a_reason_are_described_too() 
             {"reason": "no_support", "missing": [], "frame": 3, "swapped": False},
             "the passage has something different",
         ),
-        ({"reason": "name", "missing": [], "frame": 3}, "the passage has a different name"),
+        ({"reason": "name", "missing": [], "frame": 3}, "the passage does not have this name"),
         (
             {"reason": "name", "missing": [], "frame": 3, "swapped": True},
             "the passage says the opposite",

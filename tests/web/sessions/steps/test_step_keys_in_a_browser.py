@@ -92,6 +92,18 @@ def test_the_list_of_keys_names_every_key_of_a_step_and_r_opens_its_replay(page:
     expect(page.get_by_label("From step")).to_have_value("4")
 
 
+def test_an_empty_filter_says_how_to_write_one(page: Page) -> None:
+    page.get_by_label("Filter").click()
+    phrase, minus = (page.locator("#suggestions [role=option]").nth(place) for place in (0, 1))
+    expect(phrase).to_have_text('"" steps with this phrase')
+    expect(minus).to_have_text("- leaves out what follows, as in -timeout")
+    minus.click()
+    expect(page.get_by_label("Filter")).to_have_value("-")
+    page.get_by_label("Filter").press_sequentially("kind:f")
+    page.get_by_role("option", name="find").click()
+    expect(page.get_by_label("Filter")).to_have_value("-kind:find ")
+
+
 def test_escape_restores_a_field_and_reactivates_the_keys(page: Page) -> None:
     page.keyboard.press("g")
     page.keyboard.type("9999")

@@ -26,6 +26,8 @@ HINTS: Final[Mapping[str, str]] = {
     "iteration": "3",
     "step": "100-200",
 }
+PHRASE: Final = '""'
+MINUS: Final = "-"
 _FIELD: Final = re.compile(r"-?(?P<name>[A-Za-z_]+):")
 
 
@@ -50,6 +52,16 @@ class Typed:
     def with_value(self, value: str) -> tuple[str, int]:
         """Return the filter with that value in place, quoted if necessary, and the caret after it."""
         return self._with(quoted(value), " " if self.last == len(self.text) else "")
+
+    def with_piece(self, piece: str, caret: int) -> tuple[str, int]:
+        """Return the filter with a piece of text in place, and the caret `caret` characters into it."""
+        text, end = self._with(piece, "")
+        return text, end - len(piece) + caret
+
+    @property
+    def is_negated(self) -> bool:
+        """Return whether there is a minus in front of it."""
+        return self.text[: self.first].endswith("-")
 
     def _with(self, piece: str, after: str) -> tuple[str, int]:
         text = self.text[: self.first] + piece + after + self.text[self.last :]

@@ -19,8 +19,8 @@ _NOWHERE: Final = {
     "name": "it has a name that is in no passage",
 }
 _REPLACED: Final = {
-    "number": "the passage has a different number",
-    "name": "the passage has a different name",
+    "number": "the passage does not have this number",
+    "name": "the passage does not have this name",
 }
 _OTHERWISE: Final = "the passage says the opposite"
 _ELSE: Final = "the passage has something different"
