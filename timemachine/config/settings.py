@@ -50,7 +50,12 @@ SECRET_KEY = _secret_key()
 SECRET_KEY_FALLBACKS = env.names("SECRET_KEY_FALLBACKS")
 PUBLIC_URL = env.text("TIMEMACHINE_PUBLIC_URL", _local_url()).rstrip("/")
 SECURE = PUBLIC_URL.startswith("https://")
-ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or ["127.0.0.1", "localhost", "[::1]"]
+ALLOWED_HOSTS = [
+    *env.names("ALLOWED_HOSTS"),
+    "127.0.0.1",
+    "localhost",
+    "[::1]",
+]  # health checks use the last three
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if SECURE else []
 
 INSTALLED_APPS = [
@@ -69,6 +74,7 @@ WEB_PROCESSES = min(2, os.cpu_count() or 1)
 MIDDLEWARE = [
     "timemachine.web.sharing.visitors.SharedHeaders",  # first, so that every response gets them
     "timemachine.api.requests.NotStored",
+    "timemachine.web.hosts.AllowedHosts",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "timemachine.web.downloads.DownloadBegun",
