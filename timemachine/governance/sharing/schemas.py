@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, StrictBool
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.json_types import JsonObject
@@ -26,7 +26,7 @@ class ShareIn(Strict):
     expires_at: AwareDatetime | None = None
     passphrase: str | None = None
     max_opens: int | None = None
-    evidence_only: bool = False
+    evidence_only: StrictBool = False
     redaction: str | None = None
     label: str = ""
 
@@ -34,9 +34,9 @@ class ShareIn(Strict):
 class SharePolicyIn(Strict):
     """What to change in a project's policy for links; with `longest_days` null, the general maximum applies."""
 
-    forbidden: bool = False
-    passphrase_required: bool = False
-    profile_required: bool = False
+    forbidden: StrictBool = False
+    passphrase_required: StrictBool = False
+    profile_required: StrictBool = False
     longest_days: int | None = None
 
 

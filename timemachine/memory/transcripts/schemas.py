@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
@@ -197,7 +197,7 @@ class ProposalAnswer(Strict):
 
     sequence: int = Field(ge=1, lt=2**62)
     rule: Rule
-    accept: bool
+    accept: StrictBool
 
 
 class ProposalOut(Schema):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
@@ -56,7 +56,7 @@ class _Retrieval(Strict):
 
     top_k: int = 8
     mode: Mode = "hybrid"
-    adaptive: bool = False
+    adaptive: StrictBool = False
     min_score: float | None = None
     relative: float | None = None
     cliff: float | None = None
@@ -100,8 +100,8 @@ class AskIn(_Retrieval):
     temperature: float | None = Field(default=None, ge=0, le=2)
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     max_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
-    no_cache: bool = False
-    stream: bool = False
+    no_cache: StrictBool = False
+    stream: StrictBool = False
 
     def parameters(self) -> CallParameters:
         """The parameters of the call of the model."""
@@ -232,7 +232,7 @@ def _new_frame(payload: FrameIn) -> NewFrame:
 class AnswerCacheChange(Strict):
     """Whether the answer cache is on."""
 
-    on: bool
+    on: StrictBool
 
 
 class AnswerCacheOut(Schema):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.replay.comparison.groups import CallGroup, groups_of
@@ -38,7 +38,7 @@ class ComparisonIn(Strict):
     sessions: list[str] = Field(max_length=1_000)
     arms: list[VariantIn] = Field(max_length=100)
     repeats: int = 1
-    noise_floor: bool = False
+    noise_floor: StrictBool = False
     spend_limit_usd: float | None = None
     reason: str | None = None
 

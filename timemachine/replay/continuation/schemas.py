@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, StrictBool, model_validator
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Strict
@@ -64,7 +64,7 @@ class GoOnIn(Strict):
 
     results: list[ResultIn] = Field(default_factory=list, max_length=MOST_RESULTS)
     message: str | None = None
-    recorded_message: bool = False
+    recorded_message: StrictBool = False
     max_calls: int | None = None
     spend_limit_usd: float | None = None
 

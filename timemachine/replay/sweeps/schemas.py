@@ -2,7 +2,7 @@
 
 from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from timemachine.core.pure.schemas import Page, Schema
 from timemachine.replay.runs.pure.options import MODES, Mode
@@ -16,7 +16,7 @@ class SweepIn(Grid):
 
     modes: list[Mode] = Field(default=[*MODES], max_length=3)
     top_k: list[int] = Field(default=[4, 8, 16], max_length=50)
-    adaptive: list[bool] = Field(default=[False, True], max_length=2)
+    adaptive: list[StrictBool] = Field(default=[False, True], max_length=2)
     embedding_models: list[str] = Field(default=[], max_length=20)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.governance.deletion.retention import models
@@ -136,7 +136,7 @@ class HoldIn(Strict):
     reason: str = ""
     sessions: list[str] = Field(default_factory=list, max_length=1_000)
     filter: SessionSelection | None = None
-    dry_run: bool = False
+    dry_run: StrictBool = False
 
 
 class ReleaseIn(Strict):
@@ -211,7 +211,7 @@ class RetentionRuleIn(Strict):
     tag: str = ""
     days: Days | None = None
     reason: str = ""
-    dry_run: bool = False
+    dry_run: StrictBool = False
 
 
 class RetentionRuleOut(Schema):

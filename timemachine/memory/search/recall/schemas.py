@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, Self, cast
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictBool, model_validator
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema, Strict
@@ -47,8 +47,8 @@ class RecallIn(Strict):
     min_importance: float | None = Field(default=None, ge=0, le=1)
     since: str = ""
     until: str = ""
-    time_words: bool = True
-    past_times: bool = False
+    time_words: StrictBool = True
+    past_times: StrictBool = False
     time_zone: str = "UTC"
     around: int = Field(default=0, ge=0, le=MOST_AROUND)
     limit: int = Field(default=10, ge=1, le=MOST_RESULTS)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.recording.annotations.significance.compression import MOST_DAYS
@@ -42,7 +42,7 @@ class CompressOlderIn(Strict):
     """The sessions that ended this many days ago or more; with `preview` they are only counted."""
 
     older_than_days: int = Field(ge=1, le=MOST_DAYS)
-    preview: bool = False
+    preview: StrictBool = False
 
 
 class CompressedOut(Schema):

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any, Literal, Self
 
-from pydantic import AwareDatetime, Field, field_validator, model_validator
+from pydantic import AwareDatetime, Field, StrictBool, field_validator, model_validator
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput
@@ -58,7 +58,7 @@ class RetrievalIn(Strict):
     collection: str | None = None
     mode: str | None = None
     top_k: int | None = None
-    adaptive: bool | None = None
+    adaptive: StrictBool | None = None
     cut_by: str | None = None
     as_of: AwareDatetime | None = None
     embedding_model: str | None = None
@@ -138,7 +138,7 @@ class ActionIn(Strict):
     usage: UsageIn | None = None
     cost_usd: Decimal | None = Field(default=None, ge=0, lt=10**9)
     prices: JsonObject | None = None
-    cached: bool | None = Field(default=None, strict=True)
+    cached: StrictBool | None = None
     saved_usd: Decimal | None = Field(default=None, ge=0, lt=10**9)
     cached_from: CachedFromIn | None = None
     grounding: JsonObject | None = None

@@ -7,7 +7,7 @@ replays use them.
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, StrictBool
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
@@ -58,7 +58,7 @@ class RetrievalOptions(Options):
 
     top_k: int | None = None
     search_mode: str | None = None
-    adaptive: bool | None = None
+    adaptive: StrictBool | None = None
     pool: int | None = None
     relative: float | None = None
     cliff: float | None = None
@@ -96,10 +96,10 @@ class SessionOptions(StepOptions):
     steps at most are replayed, always the same ones of a session. `spend_limit_usd` stops before the next call.
     """
 
-    audit: bool = False
-    skip_asks: bool = False
-    skip_finds: bool = False
-    skip_calls: bool = False
+    audit: StrictBool = False
+    skip_asks: StrictBool = False
+    skip_finds: StrictBool = False
+    skip_calls: StrictBool = False
     only: str | None = None
     sample: int | None = None
     spend_limit_usd: float | None = None

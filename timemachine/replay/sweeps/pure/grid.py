@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Final, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, StrictBool
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.schemas import Strict
@@ -21,7 +21,7 @@ class Setting(Strict):
 
     mode: str
     top_k: int
-    adaptive: bool
+    adaptive: StrictBool
     embedding_model: str | None = None
 
 
@@ -35,7 +35,7 @@ class Grid(Strict):
 
     modes: Sequence[Mode] = MODES
     top_k: Sequence[int] = (4, 8, 16)
-    adaptive: Sequence[bool] = (False, True)
+    adaptive: Sequence[StrictBool] = (False, True)
     embedding_models: Sequence[str] = ()
     as_of: Literal["recorded", "now"] = "recorded"
 
