@@ -243,3 +243,28 @@ def test_a_check_without_a_model_says_what_was_checked(frames: int, sentence: st
 )
 def test_a_list_says_in_brief_which_facts_differ(evidence: dict[str, Any], words: str) -> None:
     assert brief(evidence) == words
+
+
+def test_an_answer_with_other_numbers_that_says_the_opposite_is_reported_as_that() -> None:
+    recorded, new = "Saver tickets cannot be changed.", "Saver tickets can be changed for 15 euros."
+    verdict = answer_verdict(recorded, new)
+    step = result(verdict=verdict.name, evidence=verdict.evidence, recorded=recorded, new=new)
+    assert verdict.name == "numbers_differ"
+    assert brief(verdict.evidence) == "says the opposite, adds 15 euros"
+    assert finding(step, None).is_bad
+    assert finding(step, None).sentence == (
+        "The new answer says the opposite: “Saver tickets can be changed for 15 euros”, "
+        "recorded “Saver tickets cannot be changed”."
+    )
+
+
+def test_the_same_of_an_answer_with_other_names() -> None:
+    verdict = answer_verdict("The desk of Acme is not open.", "The desk of Globex is open.")
+    assert (verdict.name, brief(verdict.evidence)) == (
+        "names_differ",
+        "says the opposite, adds Globex, leaves out Acme",
+    )
+
+
+def test_an_answer_with_other_numbers_alone_says_no_opposite() -> None:
+    assert "turned" not in answer_verdict("It takes 14 days.", "It takes 12 days.").evidence

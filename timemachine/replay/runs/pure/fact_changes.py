@@ -67,10 +67,11 @@ def figures(evidence: Mapping[str, Any], recorded: str | None, new: str | None) 
 
 
 def brief(evidence: Mapping[str, Any]) -> str:
-    """Return which numbers or names an answer adds and leaves out, in a few words; empty if the evidence does not say."""
+    """Return whether an answer says the opposite, and which numbers or names it adds and leaves out, in a few words; empty if the evidence does not say."""
     sides = (("adds", "only_new"), ("leaves out", "only_recorded"))
     named = [(does, texts_of(evidence, side)) for does, side in sides]
-    return ", ".join(f"{does} {listed(entries)}" for does, entries in named if entries)
+    opposite = ["says the opposite"] if evidence.get("turned") else []
+    return ", ".join([*opposite, *(f"{does} {listed(entries)}" for does, entries in named if entries)])
 
 
 def texts_of(evidence: Mapping[str, Any], name: str) -> list[str]:

@@ -114,7 +114,10 @@ def finding(step: StepResult, passages: PassageChanges | None) -> StepFinding:
     sentences = [each for each in (danger, result[:1].upper() + result[1:]) if each]
     return StepFinding(
         sentence=" ".join(f"{each}." for each in sentences),
-        is_bad=danger is not None or step.status == "failed" or step.verdict in _DANGERS,
+        is_bad=danger is not None
+        or step.status == "failed"
+        or step.verdict in _DANGERS
+        or "turned" in step.evidence,
     )
 
 
@@ -142,7 +145,9 @@ def _with_evidence(verdict: str, evidence: Mapping[str, Any]) -> str:
 
 
 def _facts(step: StepResult) -> str:
-    """Say what an answer with other numbers or names adds, leaves out or replaces."""
+    """Say that an answer with other numbers or names says the opposite, or what it adds, leaves out or replaces."""
+    if opposite := _opposite(step.evidence):
+        return opposite
     found = figures(step.evidence, step.recorded, step.new)
     if found and step.recorded is not None and step.new is not None:
         found = sentence_changes(step.recorded, step.new) or found

@@ -1,7 +1,7 @@
 """The verdict on a new answer: the first that applies of an ordered list, with evidence. Similarity never implies sameness."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from timemachine.core.pure.verdicts import Verdict
@@ -31,7 +31,8 @@ class AnswerVerdict:
 
     `error` {error} · `not_recorded` {missing, and new_refuses if the new answer says that it does not answer} ·
     `refused`, `newly_answered` {refusal} · `identical` {characters} · `formatting` {differs_in} · `numbers_differ`,
-    `names_differ` {only_recorded, only_new, and their positions: recorded_at, new_at} · `polarity_differs` {turned,
+    `names_differ` {only_recorded, only_new, and their positions: recorded_at, new_at; if a sentence also says the opposite,
+    what `polarity_differs` has} · `polarity_differs` {turned,
     recorded, new} · `adds` {added} · `omits` {omitted} · `reworded` {recorded, new} (no difference in facts was found,
     which does not prove sameness) · `changed` {only_recorded, only_new: sentences that the other answer does not
     restate; perhaps_names: capitalized words at the start of a sentence; order: the same words in a different order}.
@@ -94,13 +95,22 @@ def _differs_in(recorded: str, new: str) -> list[str]:
 
 
 def _facts(answers: Answers) -> AnswerVerdict:
+    numbers = _missing_in_one("numbers_differ", *answers.missing_numbers())
     return (
-        _missing_in_one("numbers_differ", *answers.missing_numbers())
+        _with_opposite(numbers, answers)
         or _one_has_more(answers)
-        or _names(answers)
+        or _with_opposite(_names(answers), answers)
         or _polarity(answers)
         or _reworded(answers)
         or _changed(answers)
+    )
+
+
+def _with_opposite(verdict: AnswerVerdict | None, answers: Answers) -> AnswerVerdict | None:
+    """Return the verdict with the evidence that a sentence also says the opposite, if one does."""
+    opposite = _polarity(answers) if verdict else None
+    return verdict and replace(
+        verdict, evidence={**verdict.evidence, **(opposite.evidence if opposite else {})}
     )
 
 
