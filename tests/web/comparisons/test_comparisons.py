@@ -282,8 +282,14 @@ def test_of_equally_different_answers_the_worst_grounded_comes_first(
 ) -> None:
     answers = ReplayStep.objects.filter(replay__run__comparison=made, kind="ask")
     answers.update(verdict="changed", grounding={"score": 0.9, "label": "HIGH"})
-    last = answers.order_by("-action__session_id", "-sequence")[0]
-    answers.filter(id=last.id).update(grounding={"score": 0.2, "label": "LOW"})
+    last, *_ = answers.order_by("-action__session_id", "-sequence")
+    answers.filter(sequence=last.sequence, action=last.action).update(
+        grounding={"score": 0.2, "label": "LOW"}
+    )
+    others = answers.exclude(action=last.action)
+    others.filter(id__in=others.order_by("action", "id").distinct("action").values("id")).update(
+        grounding={"score": 0.0, "label": "LOW"}
+    )
     first = re.search(r'<th scope="row"><a href="([^"]*)"', page(browser, f"{address}?sort=different"))
     assert first is not None
     assert first[1].endswith(f"{last.action.session_id}/?step={last.sequence}")

@@ -122,14 +122,14 @@ def test_the_list_says_which_facts_an_answer_adds_and_how_it_is_grounded(
 ) -> None:
     replay = replayed(session, AUDIT)
     facts = (
-        'numbers differ</span> <bdi class="quiet">adds four hours</bdi> <span class="quiet">grounding 1.00'
+        'numbers differ</span> <bdi class="quiet">adds four hours</bdi> <span class="quiet">· grounding 1.00'
     )
     assert facts in page(browser, f"/replays/{replay.id}/")
     assert "LOW" not in page(browser, f"/replays/{replay.id}/")
     low = {"score": 0.2, "label": "LOW", "has_warning": True}
     replay.steps.filter(sequence=4).update(grounding=low)
     shown = page(browser, f"/replays/{replay.id}/")
-    assert '<span class="quiet">grounding 0.20</span> <span class="verdict low">LOW</span>' in shown
+    assert '<span class="quiet">· grounding 0.20</span> <span class="verdict low">LOW</span>' in shown
     assert "; LOW grounding in 1" in shown
 
 

@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
+from tests.builders import recorded_session
 from tests.stub_model_server import StubModelServer
 from tests.web.people import chromium_of
 from timemachine.core.accounts.models import ADMIN, Project
@@ -43,6 +44,27 @@ def test_a_typed_key_stays_when_another_field_is_refused(
     expect(page.get_by_text("Server house added.")).to_be_visible()
     expect(page.locator("#server_key")).to_have_value("")
     assert ModelServer.objects.get().encrypted_key is not None
+    context.close()
+
+
+def test_someone_who_adds_a_server_for_a_replay_gets_back_to_its_form(
+    chromium: Browser, live_server: LiveServer, project: Project, settings: Settings
+) -> None:
+    settings.ALLOWED_HOSTS = ["localhost"]
+    session = recorded_session(project)
+    context = chromium_of(project, chromium, live_server, ADMIN)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/sessions/{session.id}/replay/")
+    page.get_by_text("Ask another model with the same context").click()
+    page.get_by_role("link", name="add a model server").click()
+    expect(page.get_by_role("heading", name="Servers of this project")).to_be_in_viewport()
+    page.get_by_text("Add a server").click()
+    page.locator("#server_name").fill("house")
+    page.locator("#server_base_url").fill("https://8.8.8.8/v1")
+    page.get_by_role("button", name="Add server").click()
+    expect(page.get_by_text("Server house added.")).to_be_visible()
+    page.get_by_role("link", name="Back to the form").click()
+    expect(page).to_have_url(f"{live_server.url}/sessions/{session.id}/replay/")
     context.close()
 
 

@@ -186,12 +186,12 @@ def _is_low(cell: Cell) -> bool:
 
 
 def _difference(ask: Ask) -> tuple[int, float, int]:
-    """Return how far the variants are from the recording: the farthest verdict (`VERDICTS` begins with the closest), then the worst
-    grounding, then all verdicts."""
+    """Return how far the variants are from the recording: the farthest verdict (`VERDICTS` begins with the closest), then what all
+    groundings lack, then all verdicts."""
     runs = [cell for (_, repeat), cell in ask.runs.items() if repeat != NOISE]
     distances = [_DISTANCE.get(cell.verdict or "", 0) for cell in runs]
-    grounding = min((cell.grounding for cell in runs if cell.grounding is not None), default=1.0)
-    return max(distances, default=0), -grounding, sum(distances)
+    lacking = sum(1 - cell.grounding for cell in runs if cell.grounding is not None)
+    return max(distances, default=0), lacking, sum(distances)
 
 
 def column_names(arms: Sequence[Variant], recorded: Sequence[str | None] = ()) -> list[str]:

@@ -23,7 +23,7 @@ from timemachine.web import formatting
 from timemachine.web.access import Access, get_view, post_view
 from timemachine.web.errors import page_message, waiting
 from timemachine.web.form_parts import RecordForm
-from timemachine.web.http import is_by_htmx, page, see_other
+from timemachine.web.http import back_to, is_by_htmx, page, see_other
 from timemachine.web.settings.forms.models import ProviderKeyForm, ServerForm
 
 SHOWN_CHANGES: Final = 20
@@ -31,7 +31,7 @@ SHOWN_CHANGES: Final = 20
 
 @get_view(fresh=True)
 def models(request: HttpRequest, access: Access) -> HttpResponse:
-    """List all models available to the project."""
+    """List all models available to the project; `next` is the form that someone came from to add a server."""
     return _page(request, access)
 
 
@@ -132,6 +132,7 @@ def _page(
         "offers": offers,
         "default": str(resolved_model(access.project.id, "")),
         "may_test": access.may(OPERATOR),
+        "back": back_to(request) if "next" in request.GET else "",
     }
     if access.administers:
         context |= {
