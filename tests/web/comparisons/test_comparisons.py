@@ -121,6 +121,26 @@ def test_a_cell_shows_both_answers_and_takes_a_mark_with_a_note(
     assert CellMark.objects.count() == 1
 
 
+def test_a_cell_leads_to_the_other_variants_and_to_the_next_answer_of_its_own(
+    browser: Client, project: Project
+) -> None:
+    made = compared(project, [recorded_session(project, questions=QUESTIONS[:2])], ONE, THREE, repeats=2)
+    cells = list(ReplayStep.objects.filter(replay__run__comparison=made, kind="ask").order_by("id"))
+    first = min(cells, key=lambda each: (each.replay.run.arm, each.replay.run.repeat, each.sequence))
+    shown = page(browser, f"/comparisons/{made.id}/cells/{first.id}/")
+    beside = re.search(r"<p>The same step by (.*?)</p>", shown, re.DOTALL)
+    assert beside is not None
+    assert re.findall(r"<bdi>(.*?)</bdi>(.*?)</a>", beside[1]) == [
+        ("1 local:extractive-1", ", run 2"),
+        ("2 local:extractive-3", ", run 1"),
+        ("2 local:extractive-3", ", run 2"),
+    ]
+    following = re.search(r'rel="next" href="([^"]*)"', shown)
+    assert following is not None
+    assert 'rel="prev"' not in shown
+    assert f'rel="prev" href="/comparisons/{made.id}/cells/{first.id}/"' in page(browser, following[1])
+
+
 def chosen_mark(page: str) -> str:
     """Return the preselected mark."""
     select = re.search(r'<select name="verdict".*?</select>', page, re.DOTALL)

@@ -155,6 +155,27 @@ def cell_step(comparison: Comparison, step_id: int) -> ReplayStep:
     return found
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellsBeside:
+    """The cells around one: `previous` and `next` of the same run, as rows of steps, and `others`, the answers to the same step in other runs."""
+
+    previous: int | None
+    next: int | None
+    others: Sequence[ReplayStep]
+
+
+def cells_beside(comparison: Comparison, step: ReplayStep) -> CellsBeside:
+    """Return the cells around one. Three queries."""
+    cells = cells_of(comparison)
+    run = cells.filter(replay=step.replay).order_by("sequence").values_list("id", flat=True)
+    same = cells.filter(action=step.action).exclude(id=step.id).select_related("replay__run")
+    return CellsBeside(
+        previous=run.filter(sequence__lt=step.sequence).last(),
+        next=run.filter(sequence__gt=step.sequence).first(),
+        others=list(same.order_by("replay__run__arm", "replay__run__repeat")),
+    )
+
+
 def step_at(
     comparison: Comparison, session: Session, sequence: int, *, arm: int, repeat: int = 1
 ) -> ReplayStep:

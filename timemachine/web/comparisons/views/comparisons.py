@@ -150,14 +150,16 @@ def cell(request: HttpRequest, access: Access, id: str, step: int) -> HttpRespon
     )
     if marked:
         return see_other("comparison_cell", found.id, step, part="marks")
-    arm = shown.replay.run.arm
+    names, beside = column_names(queries.variants_of(found)), queries.cells_beside(found, shown)
     return page(
         request,
         "comparisons/cell.html",
         _judging(access, found, request.GET.get("judge"), step=shown.id),
         status=form.http_status,
         comparison=found,
-        column=column_names(queries.variants_of(found))[arm],
+        column=names[shown.replay.run.arm],
+        beside=beside,
+        others=[(names[each.replay.run.arm], each) for each in beside.others],
         run=shown.replay.run.repeat,
         replay=shown.replay,
         session=shown.replay.session,
