@@ -56,7 +56,7 @@ def serve(request: HttpRequest) -> HttpResponse:
 def _check(request: HttpRequest) -> None:
     """Raise `MethodNotAllowed`, `NotAllowed` for a page of another site, `TooLarge`, or `NotSignedIn`.
 
-    `get_host` refuses a host that is not ours with 400, such as a name that a foreign site points to this machine (DNS rebinding).
+    Hosts that are not ours were refused before (`web.hosts`).
     """
     if request.method != "POST":
         raise MethodNotAllowed(

@@ -26,8 +26,8 @@ END $$;
 
 CREATE TRIGGER scope_is_fixed BEFORE UPDATE ON tm_share_link FOR EACH ROW WHEN (
     (OLD.id, OLD.public_id, OLD.secret_sha256, OLD.project_id, OLD.session_id, OLD.replay_id, OLD.comparison_id,
-     OLD.target_type, OLD.through_sequence, OLD.evidence_only, OLD.created_at, OLD.redaction)
+     OLD.target_type, OLD.through_sequence, OLD.evidence_only, OLD.created_at, OLD.redaction, OLD.withheld)
     IS DISTINCT FROM
     (NEW.id, NEW.public_id, NEW.secret_sha256, NEW.project_id, NEW.session_id, NEW.replay_id, NEW.comparison_id,
-     NEW.target_type, NEW.through_sequence, NEW.evidence_only, NEW.created_at, NEW.redaction)
+     NEW.target_type, NEW.through_sequence, NEW.evidence_only, NEW.created_at, NEW.redaction, NEW.withheld)
 ) EXECUTE FUNCTION tm_share_scope_is_fixed();

@@ -41,11 +41,12 @@ BOOLEANS = sorted(
         if holds_a_boolean(schema.model_fields[name].rebuild_annotation())
     ],
 )
-@pytest.mark.parametrize("value", ["true", "yes", 1, 0, [1], ["on"]], ids=str)
+@pytest.mark.parametrize("value", ["true", "yes", 1, 0], ids=str)
 def test_a_field_takes_only_booleans(schema: type[Strict], name: str, value: object) -> None:
-    field = schema.model_fields[name]
-    with pytest.raises(ValidationError):
-        TypeAdapter(field.rebuild_annotation()).validate_python(value)
+    field = schema.model_fields[name].rebuild_annotation()
+    for sent in (value, [value]):  # some fields are lists of booleans
+        with pytest.raises(ValidationError):
+            TypeAdapter(field).validate_python(sent)
 
 
 def test_the_refusal_names_the_field(api: Program, session: str) -> None:

@@ -13,11 +13,13 @@ NAMES = ["small", "large", "other"]
 
 
 def compared(asks: int, arms: Sequence[Mapping[str, object]]) -> Findings:
-    """A comparison in which every variant answers every ask alike; a value with a pair alternates."""
+    """A comparison in which every variant answers every ask alike; the values of a tuple take turns."""
     session = uuid7()
 
     def cell(arm: int, values: Mapping[str, object], nth: int) -> Cell:
-        chosen = {name: each[nth % 2] if isinstance(each, tuple) else each for name, each in values.items()}
+        chosen = {
+            name: each[nth % len(each)] if isinstance(each, tuple) else each for name, each in values.items()
+        }
         return Cell(arm=arm, step=nth * 10 + arm, **{"spent_usd": chosen.get("cost_usd"), **chosen})  # type: ignore[arg-type]
 
     return findings(
@@ -107,7 +109,7 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
             8,
             [arm("changed", 0.01, (0.5, 0.4)), arm("changed", 0.02, 0.5), arm("changed", 0.02, 0.5)],
             "small is cheaper, by more than chance, but nothing shows that its answers are as good as those of large and other. "
-            "In 4 of 8, other is better grounded. Read the answers that differ before you choose.",
+            "In 4 of 8 asks, other is better grounded. Read the answers that differ before you choose.",
         ),
         (
             12,
@@ -124,7 +126,7 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
             8,
             [arm("changed", 0.005, (0.4, 0.5))],
             "small is cheaper than the recording, by more than chance, but nothing shows that its answers are as good as those of "
-            "the recording. In 4 of 8, the recording is better grounded. Read the answers that differ before you choose.",
+            "the recording. In 4 of 8 asks, the recording is better grounded. Read the answers that differ before you choose.",
         ),
         (
             12,
@@ -226,3 +228,15 @@ def test_being_close_to_a_recording_that_is_known_to_be_bad_recommends_nobody() 
         "These 12 asks show no other difference between the variants. Agreement with the recording does not count here: 2 of 12"
     )
     assert recommendation(compared(12, [{"missing": "error", "status": "failed"}]), NAMES, 1) == ""
+
+
+def test_a_variant_that_failed_some_asks_does_not_answer_everything_as_recorded() -> None:
+    failing = arm(cost=0.005) | {"missing": (*[None] * 5, "error"), "status": (*["done"] * 5, "failed")}
+    assert recommendation(compared(12, [failing]), NAMES).startswith(
+        "small is cheaper than the recording, by more than chance, but nothing shows"
+    )
+
+
+def test_variants_that_answer_exactly_as_a_doubted_recording_are_as_good_as_each_other() -> None:
+    found = compared(12, [arm(cost=0.005), arm(cost=0.02)])
+    assert recommendation(found, NAMES, doubted=2).startswith("Use small: it is cheaper.")

@@ -230,5 +230,20 @@ def test_latencies_that_differ_by_less_than_100_ms_get_no_verdict() -> None:
 
     assert found(120).verdict == "A better"
     assert found(119).verdict == "cannot be told apart"
-    assert "below 100 ms can come from the order" in sentence(found(119), "ms", "ask")
+    assert "slow each other down by up to 100 ms" in sentence(found(119), "ms", "ask")
     assert found(20).verdict == "no difference shown"
+
+
+def test_a_noise_floor_of_less_than_100_ms_takes_no_verdict_away() -> None:
+    def took(arm: int, repeat: int, latency: float) -> Cell:
+        return Cell(arm=arm, repeat=repeat, latency_ms=latency)
+
+    asks = [
+        ask(n, a=took(1, 1, 26 + n), b=took(2, 1, 3000 + n), c=took(1, 0, 66 + n), d=took(2, 0, 3000 + n))
+        for n in range(12)
+    ]
+    found = findings(asks, 2, noise_floor=True)
+    pair = next(each for each in found.pairs if (each.a, each.b) == (1, 2))
+    assert next(each for each in pair.results if each.metric == "latency").verdict == "A better"
+    noise = [result for each in found.noise for result in each.results if result.metric == "latency"]
+    assert "A better" not in [each.verdict for each in noise]

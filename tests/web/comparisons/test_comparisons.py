@@ -293,7 +293,7 @@ def test_low_grounding_is_marked_in_its_cell_and_counted_in_its_column(
     one = answers.order_by("id")[0]
     answers.filter(id=one.id).update(grounding={"score": 0.2, "label": "LOW"})
     shown = page(browser, address)
-    assert shown.count("; LOW grounding in 1</span>") == 1
+    assert shown.count("; LOW grounding in 1 answer</span>") == 1
     assert shown.count('<span>grounding 0.20</span> <span class="verdict low">LOW</span>') == 1
 
 

@@ -130,7 +130,7 @@ def test_the_list_says_which_facts_an_answer_adds_and_how_it_is_grounded(
     replay.steps.filter(sequence=4).update(grounding=low)
     shown = page(browser, f"/replays/{replay.id}/")
     assert '<span class="quiet">· grounding 0.20</span> <span class="verdict low">LOW</span>' in shown
-    assert "; LOW grounding in 1" in shown
+    assert "; LOW grounding in 1 answer" in shown
 
 
 def test_a_debug_step_shows_two_ranked_lists(browser: Client, session: Session) -> None:

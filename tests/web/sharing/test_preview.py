@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from tests import builders
 from tests.builders import QUESTIONS, compared, recorded_session, tamper
 from tests.governance.sharing.recorded import replayed
 from tests.web.sharing.share_forms import created_at, form_at
@@ -23,12 +24,15 @@ from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.tasks import compute_results
 from timemachine.text.redaction.commands import make_profile
 from timemachine.text.redaction.pure.profile import BUILT_IN
 from timemachine.text.redaction.pure.rules import read_rules
+from timemachine.text.redaction.queries import as_profile
 
 __all__ = ["session"]
+AUDIT = ReplayOptions(audit=True, use_model="local:extractive-3", reason="Test")
 BIRD = {"name": "bird", "pattern": "Kanari-[0-9]+"}
 
 
@@ -210,16 +214,36 @@ def test_an_auditor_sees_how_often_something_is_withheld(project: Project, opera
     append(session.id, [ActionDraft(kind="message", output=each) for each in texts])
     path = created_at(operator, f"/sessions/{session.id}/share/", redaction="built-in")
     append(session.id, [ActionDraft(kind="message", output="Or nobody@example.org")])
-    counts = "e-mail (2), phone number (1) in 2 recorded steps when the link was created."
+    counts = "e-mail (2), phone number (1) in names and 2 recorded steps when the link was created."
     assert counts in cover(project, session, path)
 
 
 def test_an_auditor_sees_that_nothing_was_withheld_and_how_many_steps_were_searched(project: Project) -> None:
     session = start_session(project, by="test", name="Desk")
     append(session.id, [ActionDraft(kind="message", output="Good morning.")])
-    assert "None in 1 recorded step when the link was created." in cover(project, session)
+    assert "No matches in names and 1 recorded step when the link was created." in cover(project, session)
     append(session.id, [ActionDraft(kind="message", output="Good morning. " * 40_000)])
-    assert "None in the first 1 of 2 recorded steps when the link was created." in cover(project, session)
+    assert "No matches in names and the first 1 of 2 recorded steps when the link was created." in cover(
+        project, session
+    )
+
+
+def test_the_count_of_a_replay_covers_its_new_answers(project: Project) -> None:
+    replay = builders.replayed(recorded_session(project, questions=QUESTIONS[:1]), AUDIT)
+    visitor, address = opened(shared(project, replay, Terms(redaction=BUILT_IN))[1])
+    counted = re.search("No matches in names and (.*?) when the link", words(visitor.get(address).text))
+    assert counted is not None
+    assert counted[1] == "3 recorded steps and 1 new answer"
+
+
+def test_the_list_of_a_shared_replay_shows_no_grounding_that_the_profile_withholds(project: Project) -> None:
+    replay = builders.replayed(recorded_session(project, questions=QUESTIONS[:1]), AUDIT)
+    replay.steps.filter(kind="ask").update(grounding={"score": 0.2, "label": "LOW", "has_warning": True})
+    for fields, shows in (([], True), (["grounding"], False)):
+        rules = read_rules({"detect": ["email"], "fields": fields})
+        profile = as_profile(make_profile(project, f"Own {shows}", rules, by="test"))
+        visitor, address = opened(shared(project, replay, Terms(redaction=profile))[1])
+        assert ("LOW" in visitor.get(address).text) == shows
 
 
 def test_a_link_whose_content_cannot_be_searched_says_no_count(project: Project, session: Session) -> None:
@@ -310,5 +334,5 @@ def test_the_number_of_queries_does_not_grow_with_sessions(
     comparison = compared(project, sessions, "local:extractive-1", "local:extractive-3")
     terms = Terms(redaction=BUILT_IN)
     link = unsaved_link(project, target_of(project, "comparison", comparison.id), terms, by="test")
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         assert len(preview_of(link).sessions) == many

@@ -40,7 +40,8 @@ class ShareLink(models.Model):
     evidence_only = models.BooleanField(default=False, db_default=False)
     # the redaction profile: name, version and rules as they were when the link was created
     redaction = models.JSONField(null=True)
-    # what that profile matched then: `counts` by rule in the first `read` of `steps` steps; null if it was not searched
+    # what that profile matched then: `counts` by rule in names, in the first `read` of `steps` steps and in the first `answers_read` of the
+    # new `answers` of replays; null if nothing was searched
     withheld = models.JSONField(null=True)
     label = FaithfulTextField(blank=True)
     created_by = models.CharField(max_length=254)

@@ -9,6 +9,8 @@ from itertools import islice
 from typing import Final
 from uuid import UUID
 
+from django.db import transaction
+
 from timemachine.core.payloads import queries as payloads
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.sharing.boundaries import counted_actions, counted_steps
@@ -73,7 +75,8 @@ class _Limit:
 class Preview:
     """What a link would show: its `sessions` as they would be named, and the number of recorded `steps`.
 
-    `tally` counts what its profile withholds, by rule, in the first `read` steps; `lines` are the first places as they would read. For a
+    `tally` counts what its profile withholds, by rule, in names, in the first `read` steps, and in the first `answers_read` of the new
+    `answers` of replays; `lines` are the first places as they would read. For a
     link that shows evidence alone no step is read, because it shows no text. For a link that withholds nothing, `found` counts what the
     built-in profile would find, so that nobody passes it on by accident.
     """
@@ -82,6 +85,8 @@ class Preview:
     sessions: Sequence[SharedSession]
     steps: int
     read: int = 0
+    answers: int = 0
+    answers_read: int = 0
     tally: Tally = field(default_factory=Counter)
     lines: list[Line] = field(default_factory=list)
     found: Tally = field(default_factory=Counter)
@@ -133,7 +138,8 @@ def preview_of_created(link: ShareLink) -> Preview | None:
     The link is created all the same, and its URL can only be shown now, so nothing here may fail.
     """
     try:
-        return _preview(link, _Limit.of(MOST_SECONDS_WHEN_CREATED, MOST_BYTES_WHEN_CREATED))
+        with transaction.atomic():  # the link can be created after an error of the database
+            return _preview(link, _Limit.of(MOST_SECONDS_WHEN_CREATED, MOST_BYTES_WHEN_CREATED))
     except Exception:
         logger.exception(
             "The content of a link to the %s %s could not be searched", link.target_type, link.target_id
@@ -144,13 +150,14 @@ def preview_of_created(link: ShareLink) -> Preview | None:
 def matches_when_created(link: ShareLink) -> JsonObject | None:
     """Return how often the profile of a link that is being created matches, as it is stored with the link.
 
-    None without a profile, for a link that shows no text, and if the search failed.
+    None without a profile, for a link that shows no text, and if the search failed or read nothing.
     """
     found = preview_of_created(link) if link.redaction and not link.evidence_only else None
-    if found is None:
+    if found is None or not (found.read or found.answers_read):
         return None
     counts = [each.model_dump() for each in counts_of(found.tally)]
-    return {"steps": found.steps, "read": found.read, "counts": counts}
+    searched = ("steps", "read", "answers", "answers_read")
+    return {name: getattr(found, name) for name in searched} | {"counts": counts}
 
 
 def _sessions(link: ShareLink) -> list[Session]:
@@ -177,9 +184,11 @@ def _note_steps(preview: Preview, rules: Rules, limit: _Limit) -> None:
 def _note_answers(preview: Preview, rules: Rules, limit: _Limit) -> None:
     """Add what is withheld of the first answers of replays: at most `MOST_STEPS` of them, within the limit."""
     steps = counted_steps(preview.link).filter(output__isnull=False).select_related("output", "replay")
+    preview.answers = steps.count()
     for step in steps.order_by("id")[:MOST_STEPS].iterator(BATCH):
         if step.output is None or not limit.allows(step.output.size):
             break
+        preview.answers_read += 1
         found = redact_value(payloads.value(step.output), rules)
         touched = {"new answer": found.value} if found.touched else {}
         preview.note(step.replay.session_id, step.sequence, touched, found.tally)

@@ -44,26 +44,31 @@ class Suggestion:
 
 
 def suggestions(session: Session, text: str, at: int) -> list[Suggestion]:
-    """Return at most `MOST` suggestions for the caret's place in a filter. At most one query."""
+    """Return at most `MOST` suggestions for the caret's place in a filter, besides the syntax. At most one query."""
     piece = typed(text, at)
     if piece.field is None:
-        return list(islice(_fields(piece), MOST))
+        return [*_syntax(piece), *islice(_fields(piece), MOST)]
     found = islice(_values(session, piece.field, piece.words), MOST)
     latest = LATEST if piece.field in {"name", "tag"} and session.last_sequence > LATEST else None
     return [_value(piece, value, number, latest) for value, number in found]
 
 
 def _fields(piece: Typed) -> Iterator[Suggestion]:
-    if not piece.words:
-        yield _syntax(piece, PHRASE, "steps with this phrase")
-        if not piece.is_negated:
-            yield _syntax(piece, MINUS, "leaves out what follows, as in -timeout")
     for name in fields_like(piece.words):
         text, at = piece.with_field(name)
         yield Suggestion(words=f"{name}:", hint=HINTS[name], number=None, of_latest=None, filter=text, at=at)
 
 
-def _syntax(piece: Typed, words: str, hint: str) -> Suggestion:
+def _syntax(piece: Typed) -> Iterator[Suggestion]:
+    """Yield what can be written where nothing is written yet."""
+    if piece.first < piece.last:
+        return
+    yield _written(piece, PHRASE, "steps with this phrase")
+    if not piece.is_negated:
+        yield _written(piece, MINUS, "leaves out what follows, as in -timeout")
+
+
+def _written(piece: Typed, words: str, hint: str) -> Suggestion:
     text, at = piece.with_piece(words, caret=1)
     return Suggestion(words=words, hint=hint, number=None, of_latest=None, filter=text, at=at)
 

@@ -246,7 +246,7 @@ def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
         .annotate(
             steps=Count("id"),
             cut_off=Count("id", filter=Q(evidence__has_key="cut_off")),
-            low=Count("id", filter=Q(grounding__has_warning=True)),
+            low=Count("id", filter=Q(grounding__label="LOW")),
             waiting=Count("id", filter=waits),
             waits_until=Max("asked_again_at", filter=waits),
         )

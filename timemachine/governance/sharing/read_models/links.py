@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from timemachine.core.pure.numbers import counted
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.redactor import Redactor
@@ -28,11 +29,10 @@ class SharedProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedMatches:
-    """How often the profile of a link matched when the link was created: `counts` of what, in the first `read` of `steps` steps."""
+    """How often the profile of a link matched when the link was created: `counts` of what, and `where` that was searched, in words."""
 
-    steps: int
-    read: int
     counts: Mapping[str, int]
+    where: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,18 @@ def _shared_matches(stored: Mapping[str, Any]) -> SharedMatches:
     counts: Counter[str] = Counter()
     for each in stored["counts"]:
         counts[each["what"]] += each["count"]
-    return SharedMatches(steps=stored["steps"], read=stored["read"], counts=dict(counts.most_common()))
+    places = [
+        (stored["read"], stored["steps"], "recorded step"),
+        (stored["answers_read"], stored["answers"], "new answer"),
+    ]
+    where = " and ".join(_searched(*each) for each in places if each[1])
+    return SharedMatches(counts=dict(counts.most_common()), where=where)
+
+
+def _searched(read: int, of: int, noun: str) -> str:
+    if not read:
+        return f"none of {counted(of, noun)}"
+    return counted(of, noun) if read == of else f"the first {read:,} of {counted(of, noun)}"
 
 
 def shared_session(session: Session, redactor: Redactor) -> SharedSession:

@@ -29,7 +29,8 @@ from timemachine.text.redaction.pure.marks import HASH, REPEATS, mark
 from timemachine.text.redaction.pure.values import with_texts_replaced
 
 _COUNTED_RETRIEVAL: Final = ("verdict", "gained", "lost", "moved")
-_GROUNDING: Final = ("label", "score", "has_warning")
+_GROUNDING: Final = ("label", "score")
+_SAMPLE: Final[JsonObject] = {"label": "LOW", "score": 0.0}
 _NOTHING_ERASED: Final = ErasedParts()
 _NO_QUOTES: Final = ("not_asked", "cut_off")
 
@@ -196,7 +197,7 @@ def shared_tally(counted: Tally, redactor: Redactor, *, only_figures: bool) -> T
         uncertain_calls=counted.uncertain_calls,
         called=counted.called,
         cut_off=counted.cut_off,
-        low_grounding=counted.low_grounding,
+        low_grounding=counted.low_grounding if _counted_grounding(_SAMPLE, redactor) == _SAMPLE else 0,
         spend_limit_usd=counted.spend_limit_usd,
         waiting=counted.waiting,
         waits_until=counted.waits_until,
@@ -230,11 +231,19 @@ def shared_replay_row(
         if step.retrieval is None
         else {name: step.retrieval[name] for name in _COUNTED_RETRIEVAL if name in step.retrieval},
         evidence=_without_quotes(step.evidence, redactor) if redactor.rules else step.evidence,
-        grounding=step.grounding and {name: step.grounding.get(name) for name in _GROUNDING},
+        grounding=_counted_grounding(step.grounding, redactor),
         model=redactor.text(step.model),
         erased=erased,
         answer_lines=lines,
     )
+
+
+def _counted_grounding(grounding: Any, redactor: Redactor) -> JsonObject | None:
+    """Return the label and the score of a grounding, None if they are not recorded or withheld."""
+    found = redactor.document({"grounding": grounding})["grounding"]
+    if not isinstance(found, Mapping) or not isinstance(found.get("score"), int | float):
+        return None
+    return {name: found.get(name) for name in _GROUNDING}
 
 
 def shared_replay_steps(steps: Sequence[ReplayStep], redactor: Redactor) -> list[SharedReplayStep]:

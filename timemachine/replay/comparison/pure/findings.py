@@ -69,7 +69,8 @@ class Findings:
 def findings(asks: Sequence[Ask], arms: int, *, noise_floor: bool) -> Findings:
     """Compute the findings of this many variants over these asks."""
     columns = [column(asks, each) for each in range(RECORDING, arms + 1)]
-    noise = [noise_of(asks, each.arm) for each in columns if each.arm != RECORDING] if noise_floor else []
+    compared = [each.arm for each in columns if each.arm != RECORDING] if noise_floor else []
+    noise = without_small_latency([noise_of(asks, arm) for arm in compared])
     ordered = [compare_columns(a, b) for a, b in permutations(columns, 2)]
     return Findings(
         asks=asks,

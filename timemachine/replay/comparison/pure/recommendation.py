@@ -13,6 +13,7 @@ from timemachine.replay.comparison.pure.metrics import (
     LATENCY,
     OF_THE_RECORDING,
     TOKENS,
+    VariantTotals,
     noun_of,
 )
 from timemachine.replay.comparison.pure.statistics.intervals import FEWEST
@@ -66,11 +67,15 @@ def recommendation(found: Findings, names: Sequence[str], doubted: int = 0) -> s
 
 
 def _without_agreement(found: Findings) -> Findings:
-    """Return the findings without the metrics that compare with the recording."""
+    """Return the findings without the metrics that compare with the recording, but with the variants that answer everything as recorded,
+    because the answers of these are the same."""
     left_out = {each.name for each in OF_THE_RECORDING}
     return replace(
         found,
-        columns=[each.model_copy(update=dict.fromkeys(left_out)) for each in found.columns],
+        columns=[
+            each if _answers_as_recorded(each) else each.model_copy(update=dict.fromkeys(left_out))
+            for each in found.columns
+        ],
         ordered=[
             replace(pair, results=[each for each in pair.results if each.metric not in left_out])
             for pair in found.ordered
@@ -134,7 +139,7 @@ def _rivals(found: Findings, best: _Standing, standings: Sequence[_Standing]) ->
 
     They are not if it is shown to be better in a metric of quality, or if both answer everything as recorded.
     """
-    as_recorded = {RECORDING, *(each.arm for each in found.columns if each.agreement == 1)}
+    as_recorded = {RECORDING, *(each.arm for each in found.columns if _answers_as_recorded(each))}
     return {
         each.arm: each.name
         for each in standings
@@ -142,6 +147,10 @@ def _rivals(found: Findings, best: _Standing, standings: Sequence[_Standing]) ->
         and not {best.arm, each.arm} <= as_recorded
         and not _QUALITY & _better(found, best.arm, each.arm)
     }
+
+
+def _answers_as_recorded(column: VariantTotals) -> bool:
+    return column.agreement == 1 and not column.missing
 
 
 def _unproven(found: Findings, best: _Standing, rivals: Mapping[int, str]) -> str:
@@ -154,7 +163,11 @@ def _unproven(found: Findings, best: _Standing, rivals: Mapping[int, str]) -> st
         if result.metric == GROUNDING.name and result.wins > result.losses
     ]
     wins, of, name = max(grounded, default=(0, 0, ""))
-    more = f" In {wins:,} of {of:,}, {name} is better grounded." if wins else ""
+    more = (
+        f" In {wins:,} of {counted(of, noun_of(GROUNDING.name, found.steps))}, {name} is better grounded."
+        if wins
+        else ""
+    )
     return (
         f"but nothing shows that its answers are as good as those of {_listed([*rivals.values()])}.{more} "
         "Read the answers that differ before you choose."

@@ -7,7 +7,7 @@ from typing import Any, Final
 from timemachine.core.pure.numbers import counted
 from timemachine.text.pure.difference.answers import Answers
 from timemachine.text.pure.language.statement import Statement
-from timemachine.text.pure.language.units import UNITS
+from timemachine.text.pure.language.units import CURRENCIES, UNITS
 from timemachine.text.pure.language.words import FUNCTION_WORDS
 
 _LONGEST: Final = 90
@@ -22,6 +22,9 @@ _NUMBER: Final = re.compile(r"\d[\d.,]*")
 _LABELLED: Final = re.compile(
     rf"(?<![\w’'-])(?!(?:{'|'.join(sorted(FUNCTION_WORDS))})\b)[^\W\d_][\w’'-]*\s$", re.IGNORECASE
 )
+_WORD: Final = re.compile(r"[$€£¥₹%]|[^\W\d_]+")
+_KINDS: Final = {**dict.fromkeys(CURRENCIES.values(), "money"), "s": "time", "month": "time"}
+_CLOCK: Final = frozenset({"am", "pm"})
 _NEXT_WORD: Final = re.compile(r"[ \u00a0]([^\W\d_][\w’'-]*)")
 
 
@@ -53,11 +56,13 @@ def _has_words(statement: Statement) -> bool:
     return any(term.kind != "number" for term in statement.terms)
 
 
-def figures(evidence: Mapping[str, Any], recorded: str | None, new: str | None) -> str:
+def figures(
+    evidence: Mapping[str, Any], recorded: str | None, new: str | None, *, of_numbers: bool = True
+) -> str:
     """Return which numbers or names only one answer has, with their units; empty if the evidence does not say."""
     lost = _written(evidence, "recorded", recorded or "")
     gained = _written(evidence, "new", new or "")
-    if lost and gained and _count_other_things(lost, gained):
+    if of_numbers and lost and gained and _count_other_things(lost, gained):
         return f"The new answer adds {listed(gained)} and leaves out {listed(lost)}"
     if lost and gained:
         return f"The new answer has {listed(gained)}, the recorded one {listed(lost)}"
@@ -99,12 +104,16 @@ def short(text: str) -> str:
 
 
 def _count_other_things(lost: Sequence[str], gained: Sequence[str]) -> bool:
-    """Return whether all have units and none is on both sides, so that no number replaces another. Any name may replace another."""
-    before, after = (
-        {_NUMBER.sub("", each).strip().lower().rstrip("s") for each in side} for side in (lost, gained)
-    )
-    all_count = all(_NUMBER.search(each) for each in (*lost, *gained))
-    return all_count and "" not in before | after and before.isdisjoint(after)
+    """Return whether all numbers count something and nothing is counted on both sides, so that no number replaces another."""
+    before, after = ({_counted_thing(each) for each in side} for side in (lost, gained))
+    return "" not in before | after and before.isdisjoint(after)
+
+
+def _counted_thing(text: str) -> str:
+    """Return what a number counts: a kind of unit, or a word in the singular; empty if it counts nothing that is written."""
+    words = _WORD.findall(_NUMBER.sub(" ", text).lower())
+    kinds = [_KINDS.get(UNITS[word][0], UNITS[word][0]) for word in words if word in UNITS]
+    return kinds[-1] if kinds else words[-1].rstrip("s") if words and words[-1] not in _CLOCK else ""
 
 
 def _written(evidence: Mapping[str, Any], side: str, answer: str) -> list[str]:

@@ -146,9 +146,9 @@ def _with_evidence(verdict: str, evidence: Mapping[str, Any]) -> str:
 
 def _facts(step: StepResult) -> str:
     """Say that an answer with other numbers or names says the opposite, or what it adds, leaves out or replaces."""
+    found = figures(step.evidence, step.recorded, step.new, of_numbers=step.verdict == "numbers_differ")
     if opposite := _opposite(step.evidence):
-        return opposite
-    found = figures(step.evidence, step.recorded, step.new)
+        return f"{opposite}; {found.replace('The new answer', 'it', 1)}" if found else opposite
     if found and step.recorded is not None and step.new is not None:
         found = sentence_changes(step.recorded, step.new) or found
     return found or _VERDICTS[str(step.verdict)]

@@ -150,7 +150,7 @@ def finding(tally: Tally) -> str:
     if tally.kind == CONTINUE:
         model = f" with {tally.model}" if tally.model else ""
         return f"Continued{model}" if tally.ending is None else tally.ending.finding
-    low = f"LOW grounding in {tally.low_grounding:,}" if tally.low_grounding else ""
+    low = f"LOW grounding in {counted(tally.low_grounding, 'answer')}" if tally.low_grounding else ""
     return _unverified(tally) or "; ".join(filter(None, (_what(tally), low, _first_difference(tally))))
 
 

@@ -31,8 +31,8 @@ class AnswerVerdict:
 
     `error` {error} · `not_recorded` {missing, and new_refuses if the new answer says that it does not answer} ·
     `refused`, `newly_answered` {refusal} · `identical` {characters} · `formatting` {differs_in} · `numbers_differ`,
-    `names_differ` {only_recorded, only_new, and their positions: recorded_at, new_at; if a sentence also says the opposite,
-    what `polarity_differs` has} · `polarity_differs` {turned,
+    `names_differ` {only_recorded, only_new, and their positions: recorded_at, new_at; for numbers, if a sentence also says the
+    opposite, what `polarity_differs` has} · `polarity_differs` {turned,
     recorded, new} · `adds` {added} · `omits` {omitted} · `reworded` {recorded, new} (no difference in facts was found,
     which does not prove sameness) · `changed` {only_recorded, only_new: sentences that the other answer does not
     restate; perhaps_names: capitalized words at the start of a sentence; order: the same words in a different order}.
@@ -99,7 +99,7 @@ def _facts(answers: Answers) -> AnswerVerdict:
     return (
         _with_opposite(numbers, answers)
         or _one_has_more(answers)
-        or _with_opposite(_names(answers), answers)
+        or _names(answers)
         or _polarity(answers)
         or _reworded(answers)
         or _changed(answers)
@@ -107,8 +107,16 @@ def _facts(answers: Answers) -> AnswerVerdict:
 
 
 def _with_opposite(verdict: AnswerVerdict | None, answers: Answers) -> AnswerVerdict | None:
-    """Return the verdict with the evidence that a sentence also says the opposite, if one does."""
-    opposite = _polarity(answers) if verdict else None
+    """Return the verdict with the evidence that a sentence also says the opposite, if one does.
+
+    A negation can belong to a number ("no more than 7 days", "not 5 but 6"), so sentences that both have numbers do not count.
+    """
+    pairs = (
+        [each for each in answers.pairs if not (each.recorded.numbers and each.new.numbers)]
+        if verdict
+        else []
+    )
+    opposite = _opposed(pairs) or _yes_and_no(answers) if verdict else None
     return verdict and replace(
         verdict, evidence={**verdict.evidence, **(opposite.evidence if opposite else {})}
     )
@@ -150,10 +158,14 @@ def _missing_in_one(
 
 
 def _polarity(answers: Answers) -> AnswerVerdict | None:
-    found = [(pair, _turned(pair)) for pair in answers.pairs]
+    return _opposed(answers.pairs) or _yes_and_no(answers)
+
+
+def _opposed(pairs: Sequence[Pair]) -> AnswerVerdict | None:
+    found = [(pair, _turned(pair)) for pair in pairs]
     opposed = [(pair, what) for pair, what in found if what]
     if not opposed:
-        return _yes_and_no(answers)
+        return None
     evidence = {
         "turned": sorted({what for _, whats in opposed for what in whats}),
         **_listed("recorded", _texts([pair.recorded for pair, _ in opposed])),

@@ -96,12 +96,12 @@ class ErasedAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCell:
-    """A cell: its runs, and the mean of each known value; None is unknown. `has_low`: the grounding of an answer is LOW."""
+    """A cell: its runs, and the mean of each known value; None is unknown. The grounding of `low` of the runs is LOW."""
 
     column: str
     runs: Sequence[Run]
     grounding: float | None
-    has_low: bool
+    low: int
     cost_usd: float | None
     latency_ms: float | None
     has_figures: bool
@@ -177,12 +177,14 @@ def _totals(column: VariantTotals, asks: Sequence[Ask]) -> str:
     """Return how often a column has each verdict, and how many of its answers have LOW grounding."""
     low = sum(_is_low(cell) for ask in asks for cell in ask.cells(column.arm))
     return "; ".join(
-        filter(None, (listed_times(column.verdicts), f"LOW grounding in {low:,}" if low else ""))
+        filter(
+            None, (listed_times(column.verdicts), f"LOW grounding in {counted(low, 'answer')}" if low else "")
+        )
     )
 
 
 def _is_low(cell: Cell) -> bool:
-    return cell.label == "LOW"
+    return GROUNDING.read(cell).value is not None and cell.label == "LOW"
 
 
 def _difference(ask: Ask) -> tuple[int, float, int]:
@@ -245,7 +247,7 @@ def _cell(
         column=column,
         runs=[_run(cell, ask, remarks, erased=erased.affects(ask, cell)) for cell in cells],
         grounding=_mean([GROUNDING.read(cell).value for cell in cells]),
-        has_low=any(map(_is_low, cells)),
+        low=sum(map(_is_low, cells)),
         cost_usd=_mean([cell.cost_usd for cell in cells if not cell.missing]),
         latency_ms=_mean([cell.latency_ms for cell in cells if not cell.missing]),
         has_figures=any(not cell.missing for cell in cells),
