@@ -22,7 +22,6 @@ from timemachine.core.pure.numbers import sum_known
 from timemachine.memory.patterns.schemas import resolution_words
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.comparison.pure.statistics import wording
-from timemachine.replay.runs.pure import fact_changes, finding
 from timemachine.web import errors, formatting, hits, navigation, page_chrome, redaction_marks
 from timemachine.web.comparisons.presenters import matrix
 from timemachine.web.insights.presenters import pattern_plot, search_hits
@@ -233,12 +232,6 @@ def _time(moment: datetime, words: str, hover: str) -> SafeString:
 def verdict_words(step: Any) -> str:
     """Return the verdict on a replayed step in words."""
     return verdicts.verdict_in_words(step.verdict, step.evidence)
-
-
-@register.filter
-def changed_facts(step: Any) -> str:
-    """Return which numbers or names the new answer of a replayed step adds and leaves out; empty for any other verdict."""
-    return fact_changes.brief(step.evidence or {}) if step.verdict in finding.OF_FACTS else ""
 
 
 @register.filter

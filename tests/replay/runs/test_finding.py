@@ -298,3 +298,9 @@ def test_a_number_replaces_another_only_if_both_can_count_the_same(
     step = result(verdict="numbers_differ", evidence=evidence)
     words = f"has {gained}, the recorded one {lost}" if replaces else f"adds {gained} and leaves out {lost}"
     assert finding(step, None).sentence == f"The new answer {words}."
+
+
+def test_a_list_says_facts_with_their_units_and_ranges_if_it_knows_the_answers() -> None:
+    recorded, new = "It takes 10 to 14 days.", "It takes 7 working days."
+    evidence = answer_verdict(recorded, new).evidence
+    assert brief(evidence, recorded, new) == "adds 7 working days, leaves out 10 to 14 days"

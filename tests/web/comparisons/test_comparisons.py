@@ -285,6 +285,13 @@ def test_answers_are_shown_with_their_differences_and_sorted_by_them(browser: Cl
     assert rows != re.findall(r'<th scope="row"><a href="[^"]*step=(\d+)', page(browser, address))
 
 
+def test_a_cell_says_which_numbers_differ(browser: Client, address: str, cell: str) -> None:
+    shown = page(browser, address)
+    place = shown.index(f'href="{cell}"')
+    assert '<bdi class="quiet">adds four hours</bdi>' in shown[place : place + 300]
+    assert shown.count('<bdi class="quiet">adds') == 1
+
+
 def test_low_grounding_is_marked_in_its_cell_and_counted_in_its_column(
     browser: Client, made: Comparison, address: str
 ) -> None:

@@ -186,7 +186,11 @@ class ComparisonScope:
         redactor = self._redactor()
         steps = {cell.step for ask in asks for cell in ask.runs.values() if cell.step is not None}
         shown = self._cells().filter(id__in=steps).select_related("action")
-        return answer_lines(list(shown), lambda output: redactor.document({"output": output})["output"])
+        return answer_lines(
+            list(shown),
+            lambda output: redactor.document({"output": output})["output"],
+            withholds=redactor.rules is not None,
+        )
 
     def _marks(self, marks: Sequence[CellMark]) -> list[SharedMark]:
         redactor, end = self._redactor(), self.link.created_at

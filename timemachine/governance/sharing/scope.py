@@ -179,7 +179,11 @@ class Scope:
         redactor = self._redactor()
         steps = list(self._replay_steps().filter(sequence__gt=after)[:most])
         erased = erased_parts(steps)
-        lines = answer_lines(steps, lambda output: redactor.document({"output": output})["output"])
+        lines = answer_lines(
+            steps,
+            lambda output: redactor.document({"output": output})["output"],
+            withholds=redactor.rules is not None,
+        )
         return [
             shared_replay_row(
                 each, redactor, erased.get(each.id, _NOTHING_ERASED), lines.get(each.id, NO_LINES)

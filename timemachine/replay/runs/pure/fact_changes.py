@@ -71,10 +71,12 @@ def figures(
     return f"The new answer lacks {listed(lost)}" if lost else ""
 
 
-def brief(evidence: Mapping[str, Any]) -> str:
+def brief(evidence: Mapping[str, Any], recorded: str | None = None, new: str | None = None) -> str:
     """Return whether an answer says the opposite, and which numbers or names it adds and leaves out, in a few words; empty if the evidence does not say."""
-    sides = (("adds", "only_new"), ("leaves out", "only_recorded"))
-    named = [(does, texts_of(evidence, side)) for does, side in sides]
+    named = (
+        ("adds", _written(evidence, "new", new or "")),
+        ("leaves out", _written(evidence, "recorded", recorded or "")),
+    )
     opposite = ["says the opposite"] if evidence.get("turned") else []
     return ", ".join([*opposite, *(f"{does} {listed(entries)}" for does, entries in named if entries)])
 

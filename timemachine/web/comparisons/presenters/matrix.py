@@ -69,13 +69,14 @@ class AskFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One answer in a cell of the table, and its verdict as text. If it was erased, `then` is the verdict before."""
+    """One answer in a cell of the table, its verdict as text, and which `facts` differ. If it was erased, `then` is the verdict before."""
 
     cell: Cell
     word: str
     name: str
     marks: Sequence[Any]
     opinions: Sequence[Any]
+    facts: str = ""
     excerpt: Sequence[Span] = ()
     then: str | None = None
 
@@ -263,6 +264,7 @@ def _run(cell: Cell, ask: Ask, remarks: AnnotatedAsks | SharedRemarks, *, erased
         then=word if erased else None,
         marks=remarks.marks.get(cell.step or 0, ()),
         opinions=remarks.opinions.get(cell.step or 0, ()),
+        facts="" if erased else remarks.lines.get(cell.step or 0, NO_LINES).facts,
         excerpt=() if erased else _excerpt(cell, ask, remarks.lines),
     )
 
