@@ -163,7 +163,7 @@ LATENCY: Final = Measure(
     unit="ms",
     title="Latency",
     about=f"how long the model call took, measured while the other variants were running; lower is better. Differences below {LEAST_LATENCY_MS} ms "
-    "get no verdict, because variants run at the same time and slow each other down",
+    "get no verdict, because they can come from running the variants at the same time",
     read=lambda cell: _figure(cell.latency_ms, _no_call(cell)),
 )
 TOKENS: Final = Measure(

@@ -39,7 +39,7 @@ METHODS: Final = {
 }
 _CLOSER: Final = frozenset({"agreement", "same_tools", "same_arguments"})
 """The metrics that say how close an answer is to the recording, which may be wrong: closer is not better."""
-_SMALL: Final = f"variants run at the same time and slow each other down by up to {LEAST_LATENCY_MS} ms"
+_SMALL: Final = f"differences below {LEAST_LATENCY_MS} ms can come from running the variants at the same time"
 _ITSELF: Final = "the noise floor shows a difference of a model against itself"
 NOT_COMPARED: Final = "not compared"
 SMALLEST_P: Final = 0.001
