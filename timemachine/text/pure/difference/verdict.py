@@ -111,14 +111,12 @@ def _with_opposite(verdict: AnswerVerdict | None, answers: Answers) -> AnswerVer
 
     A negation can belong to a number ("no more than 7 days", "not 5 but 6"), so sentences that both have numbers do not count.
     """
-    pairs = (
-        [each for each in answers.pairs if not (each.recorded.numbers and each.new.numbers)]
-        if verdict
-        else []
-    )
-    opposite = _opposed(pairs) or _yes_and_no(answers) if verdict else None
-    return verdict and replace(
-        verdict, evidence={**verdict.evidence, **(opposite.evidence if opposite else {})}
+    if verdict is None:
+        return None
+    pairs = [each for each in answers.pairs if not (each.recorded.numbers and each.new.numbers)]
+    opposite = _opposed(pairs) or _yes_and_no(answers)
+    return (
+        verdict if opposite is None else replace(verdict, evidence={**verdict.evidence, **opposite.evidence})
     )
 
 
