@@ -41,6 +41,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (document.documentElement.dataset.keys === "off" || typing(event.target)) return;
   if (event.target.closest(":popover-open, dialog")) return;
+  if (["Home", "End"].includes(event.key) && event.target.closest(".detail")) return; // these scroll the step that is read
   const controls = all("[data-key]").filter((each) => each.dataset.key.split(" ").includes(event.key));
   const control = controls.find((each) => each.checkVisibility()) ?? controls[0];
   if (!control) return;

@@ -88,12 +88,12 @@ def test_the_neighbours_of_a_step_follow_the_filter_and_its_kind(record: Record)
     kinds = ["ask", "event", "ask", "find", "event", "ask"]
     session = record([ActionDraft(kind=kind) for kind in kinds])
     adjacent = neighbours(session, action(session, 3))
-    assert (adjacent.previous, adjacent.next) == (2, 4)
+    assert (adjacent.first, adjacent.previous, adjacent.next, adjacent.last) == (1, 2, 4, 6)
     assert (adjacent.previous_same_kind, adjacent.next_same_kind) == (1, 6)
     events = neighbours(session, action(session, 3), parse("kind:event"))
-    assert (events.previous, events.next) == (2, 5)
+    assert (events.first, events.previous, events.next, events.last) == (2, 2, 5, 5)
     last = neighbours(session, action(session, 6))
-    assert (last.next, last.next_same_kind) == (None, None)
+    assert (last.next, last.last, last.next_same_kind) == (None, None, None)
 
 
 def test_the_neighbours_of_a_step_include_failed_steps_and_checkpoints(record: Record) -> None:

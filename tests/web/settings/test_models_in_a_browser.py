@@ -47,7 +47,7 @@ def test_a_typed_key_stays_when_another_field_is_refused(
     context.close()
 
 
-def test_someone_who_adds_a_server_for_a_replay_gets_back_to_its_form(
+def test_someone_who_adds_a_server_for_a_replay_gets_back_to_its_form_as_it_was_left(
     chromium: Browser, live_server: LiveServer, project: Project, settings: Settings
 ) -> None:
     settings.ALLOWED_HOSTS = ["localhost"]
@@ -55,7 +55,11 @@ def test_someone_who_adds_a_server_for_a_replay_gets_back_to_its_form(
     context = chromium_of(project, chromium, live_server, ADMIN)
     page = context.new_page()
     page.goto(f"{live_server.url}/sessions/{session.id}/replay/")
-    page.get_by_text("Ask another model with the same context").click()
+    other = page.get_by_role("radio", name="Ask another model with the same context")
+    other.check()
+    page.get_by_label("Reason").fill("Quarterly check")
+    page.get_by_text("Prompt and parameters").click()
+    page.get_by_label("Temperature").fill("0.2")
     page.get_by_role("link", name="add a model server").click()
     expect(page.get_by_role("heading", name="Servers of this project")).to_be_in_viewport()
     page.get_by_text("Add a server").click()
@@ -65,6 +69,11 @@ def test_someone_who_adds_a_server_for_a_replay_gets_back_to_its_form(
     expect(page.get_by_text("Server house added.")).to_be_visible()
     page.get_by_role("link", name="Back to the form").click()
     expect(page).to_have_url(f"{live_server.url}/sessions/{session.id}/replay/")
+    expect(other).to_be_checked()
+    expect(page.get_by_label("Reason")).to_have_value("Quarterly check")
+    expect(page.get_by_label("Temperature")).to_have_value("0.2")
+    page.reload()
+    expect(page.get_by_label("Reason")).to_have_value("")
     context.close()
 
 

@@ -28,7 +28,8 @@ _NEIGHBOURS: Final = """
 WITH steps AS NOT MATERIALIZED (SELECT * FROM tm_action WHERE session_id = %(session)s),
 before AS NOT MATERIALIZED (SELECT * FROM steps WHERE sequence < %(sequence)s),
 after AS NOT MATERIALIZED (SELECT * FROM steps WHERE sequence > %(sequence)s)
-SELECT (SELECT max(sequence) FROM before), (SELECT min(sequence) FROM after),
+SELECT (SELECT min(sequence) FROM before), (SELECT max(sequence) FROM before),
+(SELECT min(sequence) FROM after), (SELECT max(sequence) FROM after),
 (SELECT max(sequence) FROM before WHERE kind = %(kind)s), (SELECT min(sequence) FROM after WHERE kind = %(kind)s),
 (SELECT max(sequence) FROM before WHERE copied_from IS NULL AND (error_type IS NOT NULL OR error_message IS NOT NULL)),
 (SELECT min(sequence) FROM after WHERE copied_from IS NULL AND (error_type IS NOT NULL OR error_message IS NOT NULL)),
@@ -60,11 +61,13 @@ class Passage:
 @dataclass(frozen=True, slots=True)
 class Neighbours:
     """The sequences next to a step of this `kind`: in the filter, of its kind, of failed steps and of checkpoints; None at the first or
-    last of them."""
+    last of them. `first` and `last` are the ends of the filter."""
 
     kind: str
+    first: int | None
     previous: int | None
     next: int | None
+    last: int | None
     previous_same_kind: int | None
     next_same_kind: int | None
     previous_error: int | None
@@ -188,16 +191,20 @@ def heads(payload_ids: Iterable[int | None], first_bytes: int = FIRST_BYTES) -> 
 
 
 def neighbours(session: Session, action: Action, shown: Filter = EVERYTHING) -> Neighbours:
-    """Return the neighbours of a step. One query, three with a filter."""
+    """Return the neighbours of a step. One query, five with a filter."""
     facts = {"session": session.id, "sequence": action.sequence, "kind": action.kind}
     found = Neighbours(action.kind, *prepared_statements.fetch_rows(_NEIGHBOURS, facts)[0])
     if not shown:
         return found
     steps = Action.objects.filter(matching(shown), session=session).values_list("sequence", flat=True)
+    before = steps.filter(sequence__lt=action.sequence)
+    after = steps.filter(sequence__gt=action.sequence)
     return replace(
         found,
-        previous=steps.filter(sequence__lt=action.sequence).order_by("-sequence").first(),
-        next=steps.filter(sequence__gt=action.sequence).order_by("sequence").first(),
+        first=before.order_by("sequence").first(),
+        previous=before.order_by("-sequence").first(),
+        next=after.order_by("sequence").first(),
+        last=after.order_by("-sequence").first(),
     )
 
 

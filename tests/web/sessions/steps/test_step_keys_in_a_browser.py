@@ -60,6 +60,22 @@ def test_b_pins_a_step_and_d_compares_every_other_with_it_and_goes_back(page: Pa
     expect(page).not_to_have_url(re.compile("pin="))
 
 
+def test_home_and_end_go_to_the_ends_of_the_session_and_scroll_a_step_that_is_read(page: Page) -> None:
+    shown = page.locator("#step")
+    last = page.locator("#goto").get_attribute("max") or ""
+    page.keyboard.press("End")
+    expect(shown).to_have_attribute("data-sequence", last)
+    expect(page.locator(f"#s{last} > [aria-current]")).to_be_in_viewport()
+    expect(page.get_by_role("link", name="Last step")).to_be_disabled()
+    page.keyboard.press("Home")
+    expect(shown).to_have_attribute("data-sequence", "1")
+    page.locator("#step .tabs").click(position={"x": 2, "y": 2})
+    page.locator(".detail").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("j")
+    expect(shown).to_have_attribute("data-sequence", "2")
+
+
 def test_y_copies_the_permanent_link_of_a_step_or_opens_it_without_a_clipboard(
     page: Page,
 ) -> None:

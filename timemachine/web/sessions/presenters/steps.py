@@ -281,7 +281,7 @@ def address_query(values: Mapping[str, Any]) -> str:
 def _arrowed(words: str, arrow: str) -> SafeString:
     after = '<span class="words">{0}</span><span aria-hidden="true">{1}</span>'
     before = '<span aria-hidden="true">{1}</span><span class="words">{0}</span>'
-    return format_html(after if words.startswith("Next") else before, words, arrow)
+    return format_html(after if words.startswith(("Next", "Last")) else before, words, arrow)
 
 
 def _supported(sentence: Sentence, side: str, draw: Callable[[str], str]) -> str:
