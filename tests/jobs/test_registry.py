@@ -5,7 +5,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
@@ -126,6 +126,38 @@ def test_with_an_unreachable_queue_nothing_fails_and_the_sweep_sends_later(
     assert "the queue is unreachable; the sweep will enqueue count_steps" in caplog.text
     use_broker({"broker_url": "memory://"})
     Indexing.objects.update(enqueued_at=now() - timedelta(minutes=1))
+    registry.sweep()
+    assert received() == [("count_steps", [str(row.pk)])]
+
+
+def test_a_failure_of_the_database_is_one_line_and_the_sweep_sends_again(
+    counted: Job, row: Indexing, caplog: pytest.LogCaptureFixture
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$"
+        )
+        cursor.execute(
+            "CREATE TRIGGER disk_full BEFORE UPDATE ON tm_indexing FOR EACH ROW EXECUTE FUNCTION disk_full()"
+        )
+    with transaction.atomic():
+        registry.run(counted, str(row.pk))
+    registry.sweep()
+    assert [(each.levelname, each.message, each.exc_info) for each in caplog.records] == [
+        (
+            "ERROR",
+            f"cannot run count_steps {row.pk} (database_disk_full): could not extend file",
+            None,
+        ),
+        (
+            "ERROR",
+            "cannot read the overdue rows of count_steps (database_disk_full): could not extend file",
+            None,
+        ),
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TRIGGER disk_full ON tm_indexing")
     registry.sweep()
     assert received() == [("count_steps", [str(row.pk)])]
 

@@ -3,10 +3,11 @@
 from html import unescape
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from tests.web.people import browser_of
-from timemachine.core.accounts.models import Project
+from timemachine.core.accounts.models import ADMIN, Project
 
 
 @pytest.mark.django_db
@@ -87,3 +88,22 @@ def test_pages_write_quotation_marks_where_the_api_has_backticks(project: Projec
         assert "`" not in page
     used = Client().post("/sign-in/a-used-link/").text
     assert "or run “timemachine manage sign_in_link” on the server" in used
+
+
+def test_a_page_says_that_the_disk_of_the_database_is_full(
+    project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    browser = browser_of(project, ADMIN)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$"
+        )
+        cursor.execute(
+            "CREATE TRIGGER disk_full BEFORE INSERT ON tm_api_key FOR EACH ROW EXECUTE FUNCTION disk_full()"
+        )
+    answer = browser.post("/settings/keys/", {"name": "agent", "scopes": ["record"]})
+    assert (answer.status_code, answer["Retry-After"]) == (503, "30")
+    assert "The disk of the database is full, so nothing can be saved." in answer.text
+    assert "Nothing was partially saved." in answer.text
+    assert "POST /settings/keys/ failed (database_disk_full): could not extend file" in caplog.text

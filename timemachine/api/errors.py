@@ -14,14 +14,13 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from timemachine.api.access import Caller
-from timemachine.core.database import is_unavailable
+from timemachine.core.database import failure_of
 from timemachine.core.pure.errors import (
     InvalidInput,
     NotFound,
     NotSignedIn,
     TimeMachineError,
     TooLarge,
-    Unavailable,
 )
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Schema
@@ -155,13 +154,10 @@ def _only_deleted(error: TimeMachineError) -> NotFound:
 
 
 def _failed(request: HttpRequest, error: Exception) -> TimeMachineError:
-    if is_unavailable(error):
-        log.error("%s %s failed: %s", request.method, request.path, error)
-        return Unavailable(
-            "The database is not responding or too busy. Send the request again.",
-            code="database_away",
-            retry_after_seconds=2,
-        )
+    failure = failure_of(error)
+    if failure:
+        log.error("%s %s failed (%s): %s", request.method, request.path, failure.code, failure.details)
+        return failure.refusal()
     log.error("%s %s failed", request.method, request.path, exc_info=error)
     return _fault()
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from django.db import OperationalError
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from google.rpc.status_pb2 import Status
@@ -25,7 +25,7 @@ from timemachine.api.access import Caller
 from timemachine.api.concurrency import SMALL, place
 from timemachine.api.errors import MethodNotAllowed, Unsupported, refusal
 from timemachine.core.accounts.commands.keys import authenticate_key
-from timemachine.core.database import is_unavailable
+from timemachine.core.database import failure_of
 from timemachine.core.pure.errors import (
     InvalidInput,
     NotAllowed,
@@ -33,7 +33,6 @@ from timemachine.core.pure.errors import (
     NotSignedIn,
     TimeMachineError,
     TooLarge,
-    Unavailable,
 )
 from timemachine.core.pure.numbers import counted
 from timemachine.jobs.queue import enqueue
@@ -114,14 +113,12 @@ def _received(request: HttpRequest, signal: _Signal) -> HttpResponse:
             done = record_spans(who.project, read(body.unpacked(settings.MAX_REQUEST_BYTES)), by=who.by)
     except TimeMachineError as why:
         return _refused(why, encoding)
-    except OperationalError as why:
-        if not is_unavailable(why):
+    except (DatabaseError, OSError) as why:
+        failure = failure_of(why)
+        if failure is None:
             raise
-        log.warning("%s could not be recorded: %s", signal.what, why)
-        return _refused(
-            Unavailable("The database is not responding. Send the request again.", retry_after_seconds=2),
-            encoding,
-        )
+        log.warning("%s could not be recorded (%s): %s", signal.what, failure.code, failure.details)
+        return _refused(failure.refusal(), encoding)
     enqueue(index_steps, who.project.id)
     return _answered(done.refused, signal, encoding)
 

@@ -11,6 +11,8 @@ from django.db import connections
 from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
+from timemachine.core.connecting import PooledConnection
+
 WAIT_SECONDS: Final = 2
 """How long a request waits for a connection. After that, the database counts as unreachable."""
 
@@ -27,6 +29,7 @@ def options(most: int) -> dict[str, object]:
         "timeout": WAIT_SECONDS,
         "reconnect_timeout": WAIT_SECONDS,
         "check": check_open,
+        "connection_class": PooledConnection,
     }
 
 

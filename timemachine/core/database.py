@@ -1,18 +1,32 @@
-"""A snapshot of the database, a row by its id, a lock by name, and whether the database is available."""
+"""A snapshot of the database, a row by its id, a lock by name, and why the database failed."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+import psycopg
+from django.db import DatabaseError, InterfaceError, InternalError, OperationalError, connection, transaction
 from django.db.models import Model, QuerySet
-from psycopg.errors import ProgramLimitExceeded
+from psycopg.errors import ReadOnlySqlTransaction
+from psycopg_pool import PoolTimeout
 
-from timemachine.core.pure.errors import NotFound
+from timemachine.core.connecting import PooledConnection
+from timemachine.core.pure import database_failures
+from timemachine.core.pure.database_failures import Failure
+from timemachine.core.pure.errors import NotFound, TimeMachineError
 from timemachine.core.pure.ids import uuid_of
 
 _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(%s::text[]) AS name"
+_DISK_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+_WITHOUT_CONNECTION: Final = (
+    OperationalError,
+    InterfaceError,
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+)
 
 type SqlParameters = dict[str, Any]
 """The named parameters of an SQL statement: whatever the driver can send."""
@@ -27,10 +41,16 @@ def snapshot() -> Iterator[None]:
     if connection.in_atomic_block:
         yield
         return
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
+    try:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+    except InternalError as why:
+        written_to = isinstance(why.__cause__, ReadOnlySqlTransaction)
+        if not written_to:
+            raise
+        raise RuntimeError("A snapshot cannot be written to.") from why  # the database itself can
 
 
 def lock_until_commit(*names: str) -> None:
@@ -58,11 +78,36 @@ def lock_if_free(name: str) -> Iterator[bool]:
                 cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
 
 
-def is_unavailable(error: BaseException | None) -> bool:
-    """Return whether the database may accept later what it did not accept now. False if a value is too large for it."""
-    return isinstance(error, OperationalError | InterfaceError) and not isinstance(
-        error.__cause__, ProgramLimitExceeded
-    )
+def failure_of(error: BaseException | None) -> Failure | None:
+    """Return why the database or a disk did not accept what it may accept later. None for every other error."""
+    if isinstance(error, OSError) and error.errno in _DISK_FULL:
+        return replace(database_failures.DISK_FULL, details=str(error))
+    if not isinstance(error, DatabaseError | InterfaceError | psycopg.Error):
+        return None
+    cause = error.__cause__ if isinstance(error.__cause__, psycopg.Error) else error
+    if isinstance(cause, PoolTimeout):
+        return _pool_failure(cause)
+    sqlstate = getattr(cause, "sqlstate", None)
+    if sqlstate is None and not isinstance(error, _WITHOUT_CONNECTION):
+        return None
+    return database_failures.failure_from(sqlstate, str(error))
+
+
+def _pool_failure(why: PoolTimeout) -> Failure:
+    """Return why the pool has no connection: none can be opened, or all are in use."""
+    connecting = PooledConnection.last_failure
+    if connecting is None:
+        return replace(database_failures.CONNECTIONS_USED_UP, details=str(why))
+    return failure_of(connecting) or database_failures.AWAY
+
+
+def rejection(why: DatabaseError, what: str) -> TimeMachineError:
+    """Return why the database did not store `what`: its failure, or the first line of what it said."""
+    failure = failure_of(why)
+    if failure:
+        return TimeMachineError(failure.cause, code=failure.code)
+    first_line = str(why).partition("\n")[0]
+    return TimeMachineError(f"The database rejected the {what}: {first_line.rstrip('.')}.", code="not_kept")
 
 
 def row_of[Row: Model](rows: QuerySet[Row], row_id: str | UUID, missing: NotFound) -> Row:

@@ -12,6 +12,7 @@ from django.db import DatabaseError
 from django.db.models import QuerySet
 
 import timemachine
+from timemachine.core.database import failure_of
 from timemachine.core.jobs import JOBS, Job
 from timemachine.core.leases import Enqueued, mark_enqueued
 from timemachine.jobs.queue import enqueue_now, send, task_name
@@ -30,8 +31,22 @@ def run(job: Job, *ids: str) -> None:
         for each in ids:
             send(job, each)
         return
-    for following, following_id in job(*ids):
+    try:
+        next_jobs = job(*ids)
+    except Exception as why:
+        if not _logged_in_one_line(f"run {job.name} {' '.join(ids)}".strip(), why):
+            raise
+        return
+    for following, following_id in next_jobs:
         enqueue_now(following, following_id)
+
+
+def _logged_in_one_line(what: str, why: Exception) -> bool:
+    """Log a failure of the database or a disk with its cause; the sweep repeats the work. Return False for other errors."""
+    failure = failure_of(why)
+    if failure:
+        log.error("cannot %s (%s): %s", what, failure.code, failure.details)
+    return failure is not None
 
 
 def overdue(job: Job, *, at_start: bool = False) -> list[Any]:
@@ -48,8 +63,10 @@ def sweep() -> None:
     for job in list(JOBS.values()):
         try:
             ids = overdue(job)
-        except DatabaseError:
-            log.exception("cannot read the overdue rows of %s", job.name)
+        except DatabaseError as why:
+            what = f"read the overdue rows of {job.name}"
+            if not _logged_in_one_line(what, why):
+                log.exception("cannot %s", what)
             continue
         if not all(send(job, each) for each in ids):
             return

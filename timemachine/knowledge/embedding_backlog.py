@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, QuerySet
 
+from timemachine.core.database import rejection
 from timemachine.core.leases import Lease, LeaseLost, claim, keep_alive, mark_enqueued, since_the_first_claim
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import ModelFailed, TimeMachineError
@@ -72,7 +73,7 @@ def embed_missing(collection_id: UUID, seconds: float = TURN_SECONDS) -> bool:
             _postpone(lease, failed)
             continue
         except DatabaseError as why:
-            _postpone(lease, _rejected_by_database(why))
+            _postpone(lease, rejection(why, "vectors"))
             continue
         if not complete:
             lease.release()
@@ -209,11 +210,6 @@ def _locked_collection(collection_id: UUID) -> Collection:
         if cursor.fetchone() is None:
             raise LeaseLost
     return Collection(id=collection_id)
-
-
-def _rejected_by_database(why: DatabaseError) -> TimeMachineError:
-    first_line = str(why).partition("\n")[0]
-    return TimeMachineError(f"The database rejected the vectors: {first_line}", code="not_kept")
 
 
 def _postpone(lease: _WorkLease, failed: TimeMachineError) -> None:

@@ -13,14 +13,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
-from timemachine.core.database import is_unavailable
+from timemachine.core.database import failure_of
 from timemachine.core.pure.clock import parse_time
-from timemachine.core.pure.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError
+from timemachine.core.pure.database_failures import Failure
+from timemachine.core.pure.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError, Unavailable
 from timemachine.core.pure.single_values import check_once_each
 from timemachine.web.http import is_by_htmx
 
 log = logging.getLogger(__name__)
-_AWAY_SECONDS = 2
+_NOTHING_SAVED = "Reload the page in a moment. Nothing was partially saved."
 _CODE: Final = re.compile(r"`([^`\n]+)`")
 """How messages write a name of the API, a value or a command."""
 _NOT_SO = 405
@@ -74,8 +75,9 @@ class ErrorPages:
         """Return a page for our own errors; any other error is left to Django."""
         if isinstance(error, NotSignedIn):
             return sign_in_first(request, error)
-        if is_unavailable(error):
-            return database_unavailable(request, error)
+        failure = failure_of(error)
+        if failure:
+            return failure_page(request, failure)
         if not isinstance(error, TimeMachineError):
             return None
         if error.code == "session_deleted":
@@ -141,18 +143,18 @@ def deleted_session(request: HttpRequest, error: TimeMachineError) -> HttpRespon
     return render(request, "errors/deleted_session.html", shown, status=error.status)
 
 
-def database_unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
-    """Return the page for an unavailable database; it makes no queries, not even for the signed-in person."""
-    log.error("%s %s failed: %s", request.method, request.path, error)
+def failure_page(request: HttpRequest, failure: Failure) -> HttpResponse:
+    """Return the page for a failure of the database or a disk; it makes no queries, not even for the signed-in person."""
+    log.error("%s %s failed (%s): %s", request.method, request.path, failure.code, failure.details)
     facts = {
-        "status": 503,
-        "title": "Not available",
-        "message": "The database is not available. Reload the page in a moment. Nothing was partially saved.",
+        "status": Unavailable.status,
+        "title": TITLES[Unavailable.status],
+        "message": page_text(f"{failure.cause} {_NOTHING_SAVED}"),
         "project": None,
         "messages": (),
     }
-    response = render(request, "errors/database_unavailable.html", facts, status=503)
-    response["Retry-After"] = str(_AWAY_SECONDS)
+    response = render(request, "errors/database_unavailable.html", facts, status=Unavailable.status)
+    response["Retry-After"] = str(failure.retry_after_seconds)
     return response
 
 
@@ -193,10 +195,10 @@ def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """Return the 500 page; if the database was unavailable, before or after the view, the page for that."""
-    error = sys.exception()
-    if error is not None and is_unavailable(error):
-        return database_unavailable(request, error)
+    """Return the 500 page; if the database or a disk failed, before or after the view, the page for that."""
+    failure = failure_of(sys.exception())
+    if failure:
+        return failure_page(request, failure)
     return error_page(
         request, 500, "Internal error. Details are in the server's log. Nothing was partially saved."
     )

@@ -1,8 +1,11 @@
 """Health checks: liveness and readiness."""
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
+
+from timemachine.core.database import failure_of
+from timemachine.core.pure.database_failures import AWAY
 
 
 @require_safe
@@ -17,6 +20,7 @@ def ready(_request: HttpRequest) -> JsonResponse:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError:
-        return JsonResponse({"status": "not ready", "why": "the database is not responding"}, status=503)
+    except (DatabaseError, InterfaceError) as why:
+        failure = failure_of(why) or AWAY
+        return JsonResponse({"status": "not ready", "code": failure.code, "why": failure.cause}, status=503)
     return JsonResponse({"status": "ready"})

@@ -17,6 +17,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F, QuerySet
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import rejection
 from timemachine.core.leases import (
     MOST_ATTEMPTS,
     PROGRESS_INTERVAL,
@@ -108,10 +109,9 @@ def work(import_id: UUID) -> None:
 
 
 def note_rejection[Row: FileWork](lease: Lease[Row], why: DatabaseError, what: str) -> None:
-    """Store why the database rejected what an attempt wrote, in case the attempt is the last."""
-    first_line = str(why).partition("\n")[0]
-    message = f"The database rejected the {what}: {first_line.rstrip('.')}."
-    lease.held().update(error_code="not_kept", error_message=message)
+    """Store why the database did not keep what an attempt wrote, in case the attempt is the last."""
+    error = rejection(why, what)
+    lease.held().update(error_code=error.code, error_message=error.message)
 
 
 def overdue() -> QuerySet[FileImport]:
