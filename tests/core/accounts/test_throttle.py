@@ -7,8 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.core.accounts.commands.people import PER_ACCOUNT, PER_ORIGIN
-from timemachine.core.pure.throttle import Limit, origin_of, seconds_to_wait
+from timemachine.core.accounts.throttle import OF_ACCOUNT, OF_ADDRESS
+from timemachine.core.pure.throttle import (
+    LONGEST_DELAY,
+    Failures,
+    GrowingDelay,
+    Limit,
+    add_failure,
+    origin_of,
+    seconds_of_delay,
+    seconds_to_wait,
+)
+
+PER_ACCOUNT = Limit(most=5, window=timedelta(minutes=15))
+PER_ORIGIN = Limit(most=20, window=timedelta(minutes=15))
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 failure_times = st.lists(
@@ -55,7 +67,30 @@ def test_only_the_newest_failures_up_to_the_limit_count(failures: list[datetime]
 
 
 def test_one_address_may_fail_more_often_than_one_account() -> None:
-    assert PER_ORIGIN.most > PER_ACCOUNT.most
+    assert OF_ADDRESS.free > OF_ACCOUNT.free
+    assert OF_ADDRESS.forgets_one_every < OF_ACCOUNT.forgets_one_every
+
+
+@given(
+    pauses=st.lists(st.floats(min_value=0, max_value=7200), max_size=40),
+    delay=st.sampled_from([OF_ACCOUNT, OF_ADDRESS]),
+)
+def test_a_growing_delay_is_at_most_fifteen_minutes_and_all_is_forgotten_in_time(
+    pauses: list[float], delay: GrowingDelay
+) -> None:
+    failures, moment = None, NOW
+    for pause in pauses:
+        moment += timedelta(seconds=pause)
+        failures = add_failure(failures, delay, moment)
+    wait = seconds_of_delay(failures, delay, moment)
+    assert 0 <= wait <= LONGEST_DELAY.total_seconds()
+    assert seconds_of_delay(failures, delay, moment + timedelta(seconds=wait)) == 0
+    assert add_failure(failures, delay, moment + delay.all_forgotten_after).count == 1
+
+
+def test_a_clock_that_was_set_back_adds_no_failures() -> None:
+    before = Failures(count=2, last_at=NOW + timedelta(hours=1))
+    assert add_failure(before, OF_ACCOUNT, NOW) == Failures(count=3, last_at=NOW)
 
 
 @pytest.mark.parametrize(

@@ -126,16 +126,16 @@ class SignInLink(models.Model):
         ]
 
 
-class SignInAttempt(models.Model):
-    """A failed sign-in, stored to throttle the next ones."""
+class SignInFailures(models.Model):
+    """The recent failed sign-ins to one account, from one address, or from one browser, stored to delay the next one.
 
-    account = models.CharField(max_length=254)
-    address = models.GenericIPAddressField(null=True)
-    at = models.DateTimeField(db_default=Now())
+    `subject` is a keyed hash: the table contains neither e-mail nor IP addresses.
+    """
+
+    subject = models.CharField(primary_key=True, max_length=64)
+    count = models.FloatField()
+    last_at = models.DateTimeField()
 
     class Meta:
-        db_table = "tm_sign_in_attempt"
-        indexes = [
-            models.Index(fields=["account", "at"], name="sign_in_attempt_account"),
-            models.Index(fields=["address", "at"], name="sign_in_attempt_address"),
-        ]
+        db_table = "tm_sign_in_failures"
+        indexes = [models.Index(fields=["last_at"], name="sign_in_failures_last")]

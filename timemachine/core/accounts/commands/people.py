@@ -1,31 +1,28 @@
 """Passwords and names of people: sign in, set, change."""
 
-from datetime import datetime, timedelta
+from collections.abc import Sequence
 
 from django.contrib.auth import authenticate
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from timemachine.core.accounts.models import SignInAttempt, SignInLink, User
+from timemachine.core.accounts import throttle
+from timemachine.core.accounts.models import SignInLink, User
 from timemachine.core.accounts.naming import clean_email, clean_name
 from timemachine.core.database import lock_until_commit
-from timemachine.core.pure.clock import now
-from timemachine.core.pure.errors import Conflict, InvalidInput, NotSignedIn, TooManyRequests
-from timemachine.core.pure.throttle import Limit, origin_of, seconds_to_wait
-
-ATTEMPTS_STORED_FOR = timedelta(days=1)
-PER_ACCOUNT = Limit(most=5, window=timedelta(minutes=15))
-PER_ORIGIN = Limit(most=20, window=timedelta(minutes=15))
+from timemachine.core.pure.errors import Conflict, InvalidInput, NotSignedIn
 
 
-def sign_in(email: str, password: str, *, address: str | None) -> User:
-    """Return the person with this e-mail address and password. `address` is where the request came from.
+def sign_in(email: str, password: str, *, address: str | None, browser: str = "") -> User:
+    """Return the person with this e-mail address and password. `address` is where the request came from, `browser` the
+    token that a browser got when this person signed in there before: see `known_browsers`.
 
-    Raises the same `NotSignedIn`, as slowly, for a wrong address and a wrong password, and `TooManyRequests` after 5
-    failures for the account, or 20 from the address, within 15 minutes.
+    Raises the same `NotSignedIn`, as slowly, for a wrong address and a wrong password, and `TooManyRequests` after too
+    many failures: see `throttle`.
     """
-    user = _checked(clean_email(email), password, origin_of(address))
+    account = clean_email(email)
+    user = _checked(account, password, throttle.subjects_of(account, address=address, browser=browser))
     if user is None:
         raise NotSignedIn(
             "Wrong e-mail address or password. Try again, or ask an administrator for a link.",
@@ -34,11 +31,11 @@ def sign_in(email: str, password: str, *, address: str | None) -> User:
     return user
 
 
-def change_password(user: User, current: str, new: str, *, address: str | None) -> None:
-    """Set a new password after checking the current one. Throttled like signing in. Raises `NotSignedIn` if the current
-    password is wrong.
+def change_password(user: User, current: str, new: str) -> None:
+    """Set a new password after checking the current one. Throttled like signing in, but apart from it: only a person who
+    is signed in can fail here. Raises `NotSignedIn` if the current password is wrong.
     """
-    if _checked(user.email, current, origin_of(address)) is None:
+    if _checked(user.email, current, throttle.subjects_of_signed_in(user)) is None:
         raise NotSignedIn("The current password is wrong.", code="wrong_password")
     set_password(user, new)
 
@@ -94,33 +91,13 @@ def _take_email(user: User, email: str) -> None:
 
 
 @transaction.atomic
-def _checked(account: str, password: str, origin: str | None) -> User | None:
+def _checked(account: str, password: str, subjects: Sequence[throttle.Subject]) -> User | None:
     # otherwise many simultaneous attempts would all be checked before the first failure is counted
     lock_until_commit(f"sign in {account}")
-    moment = now()
-    _check_throttle(account, origin, moment)
+    throttle.check(subjects)
     found = authenticate(username=account, password=password)
     if not isinstance(found, User):
-        SignInAttempt.objects.create(account=account, address=origin, at=moment)
+        throttle.count_failure(subjects)
         return None
-    SignInAttempt.objects.filter(account=account).delete()
-    SignInAttempt.objects.filter(at__lt=moment - ATTEMPTS_STORED_FOR).delete()
+    throttle.forget(subjects)
     return found
-
-
-def _check_throttle(account: str, origin: str | None, moment: datetime) -> None:
-    wait = _wait(PER_ACCOUNT, moment, account=account)
-    if origin:
-        wait = max(wait, _wait(PER_ORIGIN, moment, address=origin))
-    if wait:
-        minutes = -(-wait // 60)
-        raise TooManyRequests(
-            f"Too many attempts to sign in. Try again in {minutes} minute{'' if minutes == 1 else 's'}.",
-            code="too_many_sign_ins",
-            retry_after_seconds=wait,
-        )
-
-
-def _wait(limit: Limit, moment: datetime, **whose: str) -> int:
-    failures = SignInAttempt.objects.filter(**whose).order_by("-at").values_list("at", flat=True)
-    return seconds_to_wait(failures[: limit.most], limit, moment)

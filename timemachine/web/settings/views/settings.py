@@ -20,12 +20,13 @@ from timemachine.core.pure.errors import InvalidInput, NotSignedIn, TooManyReque
 from timemachine.recording.annotations.significance.compression import rule_of
 from timemachine.recording.answering.cache import status_of
 from timemachine.web import shown_once
-from timemachine.web.access import ROLE_WORDS, Access, address_of, get_view, post_view
+from timemachine.web.access import ROLE_WORDS, Access, get_view, post_view
 from timemachine.web.errors import waiting
 from timemachine.web.form_parts import RecordForm
 from timemachine.web.http import page, see_other
 from timemachine.web.page_chrome import THEMES
 from timemachine.web.settings.forms import accounts as forms
+from timemachine.web.settings.known_browser import know_browser
 from timemachine.web.settings.views.sign_in import LINK_USED_AT
 
 LINK_COUNTS_FOR = timedelta(hours=1)
@@ -69,14 +70,14 @@ def password(request: HttpRequest, access: Access) -> HttpResponse:
     if not form.is_valid():
         return settings_page(request, access, password_form=form)
     try:
-        _set_password(request, access.user, form)
+        _set_password(access.user, form)
     except (NotSignedIn, TooManyRequests) as why:
         form.refuse(why)
         return waiting(settings_page(request, access, password_form=form), why)
     update_session_auth_hash(request, access.user)
     request.session.pop(LINK_USED_AT, None)
     messages.success(request, "Password changed. All other browsers are signed out.")
-    return see_other("settings", part="you")
+    return know_browser(see_other("settings", part="you"), access.user)
 
 
 @never_cache
@@ -148,12 +149,12 @@ def _asks_current(request: HttpRequest, user: User) -> bool:
     return user.has_usable_password() and not fresh
 
 
-def _set_password(request: HttpRequest, user: User, form: forms.ChangePasswordForm) -> None:
+def _set_password(user: User, form: forms.ChangePasswordForm) -> None:
     data = form.cleaned_data
     if "current" not in data:
         people.set_password(user, data["password"])
         return
-    people.change_password(user, data["current"], data["password"], address=address_of(request))
+    people.change_password(user, data["current"], data["password"])
 
 
 def _page_before(request: HttpRequest) -> str:

@@ -14,6 +14,7 @@ from timemachine.web import access
 from timemachine.web.errors import page_message, waiting
 from timemachine.web.http import back_to, page, see_other
 from timemachine.web.settings.forms.accounts import SignInForm, WelcomeForm
+from timemachine.web.settings.known_browser import know_browser, known_browser
 
 LINK_USED_AT = "link_used_at"
 
@@ -29,12 +30,14 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _sign_in_page(request, form, status=422)
     try:
-        user = people.sign_in(**form.cleaned_data, address=access.address_of(request))
+        user = people.sign_in(
+            **form.cleaned_data, address=access.address_of(request), browser=known_browser(request)
+        )
     except (NotSignedIn, TooManyRequests) as why:
         form.add_error(None, page_message(why))
         return waiting(_sign_in_page(request, form, status=why.status), why)
     login(request, user)
-    return see_other(back_to(request))
+    return know_browser(see_other(back_to(request)), user)
 
 
 @never_cache
@@ -65,7 +68,7 @@ def welcome(request: HttpRequest) -> HttpResponse:
     asks_email = user.email == first_start.FIRST_EMAIL
     form = WelcomeForm(user, request.POST or None, asks_email=asks_email)
     if form.is_valid() and _introduced(request, user, form):
-        return see_other("/")
+        return know_browser(see_other("/"), user)
     return page(request, "accounts/welcome.html", status=422 if form.is_bound else 200, form=form)
 
 
@@ -90,13 +93,12 @@ def _sign_in_page(
 
 def _signed_in_by(request: HttpRequest, link: SignInLink) -> HttpResponse:
     login(request, link.user)
+    response = see_other("/" if link.user.has_usable_password() else "welcome")
     if link.project:
         access.switch_project(request, str(link.project.pk))
-    if not link.user.has_usable_password():
-        return see_other("welcome")
-    if link.purpose == SignInLink.SIGN_IN:
+    if link.user.has_usable_password() and link.purpose == SignInLink.SIGN_IN:
         request.session[LINK_USED_AT] = now().timestamp()
-    return see_other("/")
+    return know_browser(response, link.user)
 
 
 def _introduced(request: HttpRequest, user: User, form: WelcomeForm) -> bool:
