@@ -45,10 +45,20 @@ def test_keys_are_listed_with_their_state(tm: Here) -> None:
     assert all("key" not in each for each in tm.json("key", "list")["items"])
 
 
-def test_a_key_expires_in_a_year_by_default(tm: Here) -> None:
+def test_the_list_says_which_keys_expire_soon(tm: Here) -> None:
+    for name, expires in (("soon", "13d"), ("later", "15d"), ("past", "1d")):
+        tm.run("key", "create", "--name", name, "--scope", "read", "--expires", expires)
+    ApiKey.objects.filter(name="past").update(expires_at=now())
+    states = {row.split()[1]: row.rstrip() for row in tm.run("key", "list").out.splitlines()[1:]}
+    assert states["soon"].endswith("expires soon")
+    assert states["later"].endswith("active")
+    assert states["past"].endswith("expired")
+
+
+def test_a_key_expires_after_90_days_by_default(tm: Here) -> None:
     ends = {}
     for name, words in (
-        ("year", ()),
+        ("quarter", ()),
         ("fortnight", ("--expires", "14d")),
         ("for ever", ("--expires", "never")),
     ):
@@ -59,8 +69,8 @@ def test_a_key_expires_in_a_year_by_default(tm: Here) -> None:
         assert expiries == ["never" if end is None else local(written(end))]
         assert any(name in row and expiries[0] in row for row in tm.run("key", "list").out.splitlines())
     assert ends["for ever"] is None
-    days = [round((end - now()) / timedelta(days=1)) for end in (ends["year"], ends["fortnight"]) if end]
-    assert days == [365, 14]
+    days = [round((end - now()) / timedelta(days=1)) for end in (ends["quarter"], ends["fortnight"]) if end]
+    assert days == [90, 14]
 
 
 def test_an_invalid_request_is_refused_and_creates_no_key(tm: Here) -> None:

@@ -27,10 +27,17 @@ def project(request: HttpRequest) -> ProjectOut:
 
 @router.post("/keys", response={201: KeyCreated}, tags=["keys"], summary="Create a key")
 def make_key(request: HttpRequest, payload: KeyIn) -> Status[KeyCreated]:
-    """Create an API key for this project. The key itself is only in this response."""
+    """Create an API key for this project. The key itself is only in this response.
+
+    It expires after 90 days unless `expires_at` or `never_expires` is given.
+    """
     owner = caller(request, "admin").project
     made, plain = make_api_key(
-        owner, name=payload.name, scopes=payload.scopes, expires_at=payload.expires_at, by=None
+        owner,
+        name=payload.name,
+        scopes=payload.scopes,
+        expires_at=payload.expires_at,
+        never_expires=payload.never_expires,
     )
     return Status(201, KeyCreated.from_attributes(made, key=plain))
 

@@ -213,6 +213,7 @@ _FORMS: Final = {
     "settings_new_project": ("settings", "project"),
     "settings_invite": ("settings", "members"),
     "settings_make_key": ("settings", "keys"),
+    "settings_key_lifetime": ("settings", "keys"),
     "compression_rule": ("settings", "compression"),
     "set_evidence_anchors": ("evidence_key", ""),
     "settings_test_model": ("settings_models", ""),

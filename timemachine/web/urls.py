@@ -85,6 +85,7 @@ urlpatterns = [
     path("settings/redaction/<str:id>/", redaction.profile, name="redaction_profile"),
     path("settings/redaction/<str:id>/retire/", redaction.retire, name="retire_redaction"),
     path("settings/keys/", members.make_key, name="settings_make_key"),
+    path("settings/keys/lifetime/", members.key_lifetime, name="settings_key_lifetime"),
     path("settings/keys/<str:key_id>/revoke/", members.revoke_key, name="settings_revoke_key"),
     path("demo/", project.load_demo, name="demo"),
     path("demo/remove/", project.remove_demo, name="remove_demo"),

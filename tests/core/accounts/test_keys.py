@@ -5,7 +5,12 @@ from datetime import datetime, timedelta
 import pytest
 
 from tests.core.accounts.people import person
-from timemachine.core.accounts.commands.keys import authenticate_key, make_api_key, revoke_api_key
+from timemachine.core.accounts.commands.keys import (
+    authenticate_key,
+    limit_key_lifetime,
+    make_api_key,
+    revoke_api_key,
+)
 from timemachine.core.accounts.models import ApiKey, Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotSignedIn
@@ -105,3 +110,31 @@ def test_an_unusable_key_is_refused_with_the_reason(
 def test_the_expiry_of_a_key_is_a_moment_and_not_a_local_time(project: Project) -> None:
     with pytest.raises(InvalidInput, match="end it with Z"):
         make_api_key(project, name="a", scopes=["read"], expires_at=datetime(2100, 1, 1))  # noqa: DTZ001
+
+
+def days_left(key: ApiKey) -> int:
+    assert key.expires_at is not None
+    return round((key.expires_at - now()) / timedelta(days=1))
+
+
+def test_a_key_expires_after_90_days_unless_told_otherwise(project: Project) -> None:
+    assert days_left(make_api_key(project, name="a", scopes=["read"])[0]) == 90
+    assert make_api_key(project, name="a", scopes=["read"], never_expires=True)[0].expires_at is None
+    with pytest.raises(InvalidInput, match="not both"):
+        make_api_key(
+            project, name="a", scopes=["read"], never_expires=True, expires_at=now() + timedelta(days=1)
+        )
+
+
+def test_a_project_can_limit_the_lifetime_of_new_keys(project: Project) -> None:
+    limit_key_lifetime(project, 10)
+    assert days_left(make_api_key(project, name="a", scopes=["read"])[0]) == 10
+    for longer in ({"never_expires": True}, {"expires_at": now() + timedelta(days=11)}):
+        with pytest.raises(InvalidInput, match="at most 10 days") as refusal:
+            make_api_key(project, name="a", scopes=["read"], **longer)
+        assert refusal.value.code == "key_lives_too_long"
+    limit_key_lifetime(project, 400)
+    assert days_left(make_api_key(project, name="a", scopes=["read"])[0]) == 90
+    for days in (0, 3651):
+        with pytest.raises(InvalidInput, match="from 1 to 3,650 days"):
+            limit_key_lifetime(project, days)

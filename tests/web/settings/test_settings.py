@@ -2,16 +2,18 @@
 
 import html
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 
 from tests.core.accounts.people import PASSWORD, member
 from timemachine.core.accounts import queries
-from timemachine.core.accounts.commands.keys import authenticate_key, make_api_key
+from timemachine.core.accounts.commands.keys import authenticate_key, make_api_key, revoke_api_key
 from timemachine.core.accounts.commands.links import make_sign_in_link, use_sign_in_link
 from timemachine.core.accounts.commands.projects import invite
 from timemachine.core.accounts.models import ApiKey, Membership, Project, SignInLink, User
+from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, NotSignedIn
 
 NEW = "another copper kettle"
@@ -156,8 +158,43 @@ def test_an_administrator_creates_a_key_and_sees_it_once(project: Project, admin
 
 def test_a_key_may_be_created_without_expiry(project: Project, admin: Membership) -> None:
     client = browser(admin)
-    client.post("/settings/keys/", {"name": "agent", "scopes": ["record"], "expires": ""})
+    client.post("/settings/keys/", {"name": "agent", "scopes": ["record"], "expires": "never"})
     assert authenticate_key(shown_once(client)).expires_at is None
+
+
+def test_a_key_expires_after_90_days_unless_chosen_otherwise(project: Project, admin: Membership) -> None:
+    client = browser(admin)
+    assert '<option value="90" selected>' in client.get("/settings/").text
+    refused = client.post("/settings/keys/", {"name": "agent", "scopes": ["record"], "expires": ""})
+    assert refused.status_code == 422
+
+
+def test_keys_that_expire_soon_are_marked(project: Project, admin: Membership) -> None:
+    client = browser(admin)
+    make_api_key(project, name="later", scopes=["read"], expires_at=now() + timedelta(days=15))
+    revoke_api_key(make_api_key(project, name="no", scopes=["read"], expires_at=now() + timedelta(days=1))[0])
+    assert "within 14 days" not in client.get("/settings/").text
+    make_api_key(project, name="soon", scopes=["read"], expires_at=now() + timedelta(days=13))
+    assert "1 key expires within 14 days" in " ".join(client.get("/settings/").text.split())
+
+
+def test_the_lifetime_of_new_keys_can_be_limited(project: Project, admin: Membership) -> None:
+    client = browser(admin)
+    _, old = make_api_key(project, name="old", scopes=["read"], never_expires=True)
+    page = client.post("/settings/keys/lifetime/", {"days": "45"}, follow=True).text
+    assert "New keys expire after at most 45 days." in page
+    for shown in ('value="45" selected>in 45 days', 'value="7">in 7 days', 'value="30">in 30 days'):
+        assert shown in page
+    for left_out in ('value="90"', 'value="never"'):
+        assert left_out not in page
+    made = {"name": "agent", "scopes": ["read"]}
+    assert client.post("/settings/keys/", made | {"expires": "never"}).status_code == 422
+    assert client.post("/settings/keys/", made | {"expires": "45"}).status_code == 303
+    assert authenticate_key(old).expires_at is None
+    assert client.post("/settings/keys/lifetime/", {"days": "0"}).status_code == 422
+    page = client.post("/settings/keys/lifetime/", {"days": ""}, follow=True).text
+    assert "New keys can have any lifetime." in page
+    assert 'value="never"' in page
 
 
 def test_an_invalid_key_is_refused_at_its_form(project: Project, admin: Membership) -> None:
@@ -187,7 +224,7 @@ def test_a_secret_shown_to_one_user_is_not_shown_to_another_in_the_same_browser(
     project: Project, admin: Membership
 ) -> None:
     client = browser(admin)
-    client.post("/settings/keys/", {"name": "agent", "scopes": ["read"], "expires": ""})
+    client.post("/settings/keys/", {"name": "agent", "scopes": ["read"], "expires": "90"})
     client.force_login(member(project, "admin", "other@example.org").user)
     assert "shown_once" not in client.get("/settings/").text
     client.cookies["tm_once"] = "forged"
@@ -204,6 +241,7 @@ FOR_ADMINISTRATORS = [
     "/settings/invitations/{invitation}/withdraw/",
     "/settings/keys/",
     "/settings/keys/{key}/revoke/",
+    "/settings/keys/lifetime/",
 ]
 
 

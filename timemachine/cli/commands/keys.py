@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +18,8 @@ from timemachine.core.pure.clock import now
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
+
+EXPIRES_SOON = timedelta(days=14)
 
 
 @click.group(cls=InOrder)
@@ -37,18 +39,19 @@ def key() -> None:
 )
 @click.option(
     "--expires",
-    default="365d",
-    show_default=True,
+    default="",
+    show_default="90d",
     metavar="WHEN",
     help="Expiry: 30m, 12h, 14d or 2w from now, a time, a date (its end), or never.",
 )
 @options.as_json
 def create(*, name: str, scopes: tuple[str, ...], expires: str) -> None:
     """Create a key. It is shown only once."""
-    expires_at = None if expires == "never" else expiry_time(expires, now())
+    never = expires == "never"
+    expires_at = None if never or not expires else expiry_time(expires, now())
     client = connected()
     parts = [part.strip() for scope in scopes for part in scope.split(",")]
-    made = client.keys.create(name=name, scopes=parts, expires_at=expires_at)
+    made = client.keys.create(name=name, scopes=parts, expires_at=expires_at, never_expires=never)
     show(made, _made(made))
 
 
@@ -108,5 +111,9 @@ def _end(key: types.KeyOut | types.KeyCreated) -> str:
 def _state(key: types.KeyOut) -> str:
     if key["revoked_at"]:
         return f"revoked {local(key['revoked_at'])}"
-    expired = key["expires_at"] is not None and datetime.fromisoformat(key["expires_at"]) <= now()
-    return "expired" if expired else "active"
+    if key["expires_at"] is None:
+        return "active"
+    left = datetime.fromisoformat(key["expires_at"]) - now()
+    if left <= timedelta(0):
+        return "expired"
+    return "expires soon" if left <= EXPIRES_SOON else "active"

@@ -2903,13 +2903,23 @@ class Deletions(Resource):
 class Keys(Resource):
     """Create, list and revoke the API keys of the project. Requires the scope `admin`."""
 
-    def create(self, name: str, scopes: Sequence[str], *, expires_at: str | None = None) -> types.KeyCreated:
+    def create(
+        self,
+        name: str,
+        scopes: Sequence[str],
+        *,
+        expires_at: str | None = None,
+        never_expires: bool | None = None,
+    ) -> types.KeyCreated:
         """Create a key.
 
         Create an API key for this project. The key itself is only in this response.
+
+        It expires after 90 days unless `expires_at` or `never_expires` is given.
         """
         found: types.KeyCreated = self._connection.post(
-            "/api/keys", {"name": name, "scopes": scopes} | given(expires_at=expires_at)
+            "/api/keys",
+            {"name": name, "scopes": scopes} | given(expires_at=expires_at, never_expires=never_expires),
         )
         return found
 

@@ -2198,11 +2198,12 @@ class KeyCreated(TypedDict):
 
 @final
 class KeyIn(TypedDict):
-    """An API key to create."""
+    """An API key to create. Without `expires_at` it expires after 90 days, unless `never_expires` is true."""
 
     name: str
     scopes: Sequence[str]
     expires_at: NotRequired[str | None]
+    never_expires: NotRequired[bool]
 
 
 @final

@@ -51,9 +51,14 @@ class Project(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7)
     name = models.CharField(max_length=200)
     created_at = models.DateTimeField(db_default=Now())
+    longest_key_days = models.PositiveIntegerField(null=True)
+    """The longest lifetime of a new API key; None for no limit."""
 
     class Meta:
         db_table = "tm_project"
+        constraints = [
+            models.CheckConstraint(condition=Q(longest_key_days__gt=0), name="project_longest_key_days"),
+        ]
 
     def __str__(self) -> str:
         return self.name

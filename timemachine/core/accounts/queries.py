@@ -1,10 +1,14 @@
 """Queries about accounts, each starting from a person or a project."""
 
+from datetime import timedelta
+
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import ADMIN, ApiKey, Membership, Project, SignInLink, User
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
+
+SOON = timedelta(days=14)
 
 
 def memberships_of(user: User) -> QuerySet[Membership]:
@@ -42,6 +46,12 @@ def invitation(project: Project, link_id: int) -> SignInLink:
 def keys_of(project: Project) -> QuerySet[ApiKey]:
     """Return the API keys of a project, newest first, including revoked and expired ones."""
     return project.api_keys.select_related("created_by").order_by("-created_at", "-pk")
+
+
+def keys_that_expire_soon(project: Project) -> QuerySet[ApiKey]:
+    """Return the valid keys that expire within 14 days."""
+    moment = now()
+    return project.api_keys.filter(revoked_at=None, expires_at__gt=moment, expires_at__lte=moment + SOON)
 
 
 def key(project: Project, key_id: str) -> ApiKey:

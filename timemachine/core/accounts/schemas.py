@@ -19,11 +19,12 @@ class ProjectOut(Schema):
 
 
 class KeyIn(Strict):
-    """An API key to create."""
+    """An API key to create. Without `expires_at` it expires after 90 days, unless `never_expires` is true."""
 
     name: str
     scopes: list[str]
     expires_at: AwareDatetime | None = None
+    never_expires: bool = False
 
 
 class KeyOut(Schema):

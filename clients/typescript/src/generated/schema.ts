@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: e82662a5699ae301d6e5070e62dbdb94f6a5f38960f710c10e30daedc29ac885
+// SHA-256 of the document: a6e9e91840b3dea05757dedf0506d6cca370c35217e91c37842717af4924e813
 
 export interface paths {
     "/api/answer-cache": {
@@ -1182,6 +1182,8 @@ export interface paths {
         /**
          * Create a key
          * @description Create an API key for this project. The key itself is only in this response.
+         *
+         *     It expires after 90 days unless `expires_at` or `never_expires` is given.
          */
         post: operations["timemachine_api_project_make_key"];
         delete?: never;
@@ -5025,10 +5027,12 @@ export interface components {
             revoked_at: string | null;
             scopes: ("read" | "record" | "run" | "share" | "admin")[];
         };
-        /** @description An API key to create. */
+        /** @description An API key to create. Without `expires_at` it expires after 90 days, unless `never_expires` is true. */
         KeyIn: {
             expires_at?: string | null;
             name: string;
+            /** @default false */
+            never_expires?: boolean;
             scopes: string[];
         };
         /** @description An API key without its secret. */

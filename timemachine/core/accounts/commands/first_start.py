@@ -27,7 +27,7 @@ def first_run(key_file: Path | None = None) -> User:
     project = queries.first_project() or Project.objects.create(name=FIRST_PROJECT)
     administrator = queries.first_administrator() or _first_administrator(project)
     if key_file is not None and not _has_valid_key(key_file):
-        _, text = make_api_key(project, name=LOCAL_KEY, scopes=SCOPES)
+        _, text = make_api_key(project, name=LOCAL_KEY, scopes=SCOPES, never_expires=True)
         write_private(key_file, text + "\n")
     return administrator
 

@@ -17,9 +17,12 @@ from timemachine.core.accounts.naming import clean_name
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotSignedIn
 from timemachine.core.pure.ids import public_id, same_secret, secret, secret_hash
+from timemachine.core.pure.numbers import counted
 
 _WRITTEN = re.compile(r"tmk_([a-z0-9]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
 USE_NOTED_EVERY = timedelta(minutes=1)
+DEFAULT_LIFETIME = timedelta(days=90)
+MOST_DAYS = 3650
 _HASH_OF_NO_KEY = secret_hash("")
 _NAMES = [each.attname for each in ApiKey._meta.concrete_fields]
 _NAMES_OF_PROJECT = [each.attname for each in Project._meta.concrete_fields]
@@ -52,14 +55,18 @@ def make_api_key(
     name: str,
     scopes: Sequence[str],
     expires_at: datetime | None = None,
+    never_expires: bool = False,
     by: User | None = None,
 ) -> tuple[ApiKey, str]:
     """Create a key and return it with its text, `tmk_<id>_<secret>`. Only a hash is stored, so the text is never shown
-    again. Raises `InvalidInput` for no scope, an unknown scope, or an expiry that is not in the future.
+    again. Without `expires_at`, it expires after 90 days, or the longest lifetime of the project if that is less, unless
+    `never_expires` is set.
+
+    Raises `InvalidInput` for no scope, an unknown scope, or an expiry that is in the past or later than the project allows.
     """
     name = clean_name(name, of="the key")
     _check_scopes(scopes)
-    _check_end(expires_at)
+    expires_at = _end_of(project, expires_at, never_expires=never_expires)
     text = KeyText(id=public_id(), secret=secret())
     made = ApiKey.objects.create(
         id=text.id,
@@ -71,6 +78,18 @@ def make_api_key(
         created_by=by,
     )
     return made, str(text)
+
+
+def limit_key_lifetime(project: Project, days: int | None) -> None:
+    """Set the longest lifetime of new keys, or None for no limit. Existing keys keep theirs. Raises `InvalidInput` if it is
+    not from 1 to 3,650 days.
+    """
+    if days is not None and not 1 <= days <= MOST_DAYS:
+        raise InvalidInput(
+            f"The longest lifetime is from 1 to {MOST_DAYS:,} days.", code="key_days_out_of_range"
+        )
+    project.longest_key_days = days
+    project.save(update_fields=["longest_key_days"])
 
 
 def revoke_api_key(key: ApiKey) -> None:
@@ -146,8 +165,31 @@ def _check_scopes(scopes: Sequence[str]) -> None:
         )
 
 
-def _check_end(expires_at: datetime | None) -> None:
-    if expires_at is not None and expires_at.tzinfo is None:
+def _end_of(project: Project, expires_at: datetime | None, *, never_expires: bool) -> datetime | None:
+    moment = now()
+    longest = timedelta(days=project.longest_key_days) if project.longest_key_days else None
+    if never_expires:
+        if expires_at is not None:
+            raise InvalidInput("Give either an expiry time or no expiry, not both.", code="two_expiries")
+        if longest is not None:
+            raise _too_long(project)
+        return None
+    if expires_at is None:
+        return moment + min(DEFAULT_LIFETIME, longest or DEFAULT_LIFETIME)
+    if expires_at.tzinfo is None:
         raise InvalidInput("The expiry time has no UTC offset; end it with Z for UTC.", code="not_a_time")
-    if expires_at is not None and expires_at <= now():
+    if expires_at <= moment:
         raise InvalidInput("The expiry time is in the past; choose a later one.", code="already_past")
+    if longest is not None and expires_at > moment + longest:
+        raise _too_long(project)
+    return expires_at
+
+
+def _too_long(project: Project) -> InvalidInput:
+    days = project.longest_key_days
+    return InvalidInput(
+        f"New API keys of this project expire after at most {counted(days or 0, 'day')}. Choose an earlier expiry, or ask an "
+        "administrator to change the limit under Settings.",
+        code="key_lives_too_long",
+        longest_days=days,
+    )

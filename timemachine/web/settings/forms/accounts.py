@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django import forms
 
+from timemachine.core.accounts.commands.keys import MOST_DAYS as MOST_KEY_DAYS
 from timemachine.core.accounts.commands.people import password_problems
 from timemachine.core.accounts.models import ADMIN, OPERATOR, VIEWER, User
 from timemachine.core.pure.clock import now
+from timemachine.core.pure.numbers import counted
 from timemachine.recording.annotations.significance.compression import MOST_DAYS
 from timemachine.web.form_parts import ANY, RecordForm, WholeNumber, url_field
 
@@ -25,7 +27,9 @@ SCOPE_CHOICES = [
     ("share", "share: share links"),
     ("admin", "admin: keys, erasure, deletion"),
 ]
-END_CHOICES = [("30", "in 30 days"), ("90", "in 90 days"), ("365", "in a year"), ("", "never")]
+NEVER = "never"
+END_DAYS = {7: "in 7 days", 30: "in 30 days", 90: "in 90 days", 365: "in a year"}
+DEFAULT_DAYS = 90
 THEME_CHOICES = [("auto", "System"), ("light", "Light"), ("dark", "Dark")]
 LONGEST_PASSWORD = 1000
 
@@ -153,14 +157,43 @@ class KeyForm(RecordForm):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one."},
     )
-    expires = forms.TypedChoiceField(
-        label="Expires", choices=END_CHOICES, initial="365", coerce=int, empty_value=None, required=False
-    )
+    expires = forms.ChoiceField(label="Expires")
 
+    def __init__(self, data: Mapping[str, Any] | None = None, *, longest_days: int | None) -> None:
+        super().__init__(data)
+        field = cast("forms.ChoiceField", self.fields["expires"])
+        field.choices = _ends_of_keys(longest_days)
+        field.initial = str(min(DEFAULT_DAYS, longest_days or DEFAULT_DAYS))
+
+    @property
+    def never_expires(self) -> bool:
+        return bool(self.cleaned_data["expires"] == NEVER)
+
+    @property
     def expires_at(self) -> datetime | None:
         """Return when the key expires, or None for never."""
-        days = self.cleaned_data["expires"]
-        return now() + timedelta(days=days) if days else None
+        return None if self.never_expires else now() + timedelta(days=int(self.cleaned_data["expires"]))
+
+
+def _ends_of_keys(longest_days: int | None) -> list[tuple[str, str]]:
+    if longest_days is None:
+        return [*((str(days), words) for days, words in END_DAYS.items()), (NEVER, "never")]
+    shorter = {days: words for days, words in END_DAYS.items() if days < longest_days}
+    longest = {longest_days: END_DAYS.get(longest_days, f"in {counted(longest_days, 'day')}")}
+    return [(str(days), words) for days, words in (shorter | longest).items()]
+
+
+class KeyLifetimeForm(RecordForm):
+    """Set the longest lifetime of new keys; empty for no limit."""
+
+    ids = "key_lifetime"
+    days = WholeNumber(
+        label="Longest lifetime of new keys, in days",
+        required=False,
+        min_value=1,
+        max_value=MOST_KEY_DAYS,
+        help_text="Leave empty for no limit. Existing keys keep their expiry.",
+    )
 
 
 class AnchorsForm(RecordForm):

@@ -7,10 +7,11 @@ from timemachine.core.accounts import queries
 from timemachine.core.accounts.commands import keys, links, projects
 from timemachine.core.accounts.models import ADMIN
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed, TimeMachineError
+from timemachine.core.pure.numbers import counted
 from timemachine.web.access import ROLE_WORDS, Access, post_view
 from timemachine.web.errors import page_message
 from timemachine.web.http import see_other
-from timemachine.web.settings.forms.accounts import InviteForm, KeyForm
+from timemachine.web.settings.forms.accounts import InviteForm, KeyForm, KeyLifetimeForm
 from timemachine.web.settings.views.settings import settings_page
 from timemachine.web.shown_once import ShownOnce, hand_over
 
@@ -79,13 +80,14 @@ def reset(request: HttpRequest, access: Access, member_id: int) -> HttpResponse:
 @post_view(ADMIN)
 def make_key(request: HttpRequest, access: Access) -> HttpResponse:
     """Create an API key; the next page shows it once."""
-    form = KeyForm(request.POST)
+    form = KeyForm(request.POST, longest_days=access.project.longest_key_days)
     made = form.run(
         lambda: keys.make_api_key(
             access.project,
             name=form.cleaned_data["name"],
             scopes=form.cleaned_data["scopes"],
-            expires_at=form.expires_at(),
+            expires_at=form.expires_at,
+            never_expires=form.never_expires,
             by=access.user,
         )
     )
@@ -102,6 +104,22 @@ def revoke_key(request: HttpRequest, access: Access, key_id: str) -> HttpRespons
     key = queries.key(access.project, key_id)
     keys.revoke_api_key(key)
     messages.success(request, f"Key {key.name} revoked.")
+    return see_other("settings", part="keys")
+
+
+@post_view(ADMIN)
+def key_lifetime(request: HttpRequest, access: Access) -> HttpResponse:
+    """Set the longest lifetime of new API keys; empty for no limit."""
+    form = KeyLifetimeForm(request.POST)
+    if not form.succeeds(lambda: keys.limit_key_lifetime(access.project, form.cleaned_data["days"])):
+        return settings_page(request, access, key_lifetime_form=form)
+    days = access.project.longest_key_days
+    messages.success(
+        request,
+        "New keys can have any lifetime."
+        if days is None
+        else f"New keys expire after at most {counted(days, 'day')}.",
+    )
     return see_other("settings", part="keys")
 
 

@@ -138,8 +138,11 @@ def _of_administrator(access: Access) -> dict[str, object]:
         "invite_form": forms.InviteForm(),
         "roles": forms.ROLE_NAMES,
         "keys": queries.keys_of(access.project),
-        "key_form": forms.KeyForm(),
+        "key_form": forms.KeyForm(longest_days=access.project.longest_key_days),
+        "key_lifetime_form": forms.KeyLifetimeForm(initial={"days": access.project.longest_key_days}),
+        "expiring": queries.keys_that_expire_soon(access.project).count(),
         "now": now(),
+        "soon": now() + queries.SOON,
     }
 
 
