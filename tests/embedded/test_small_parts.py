@@ -15,7 +15,7 @@ from timemachine.config.server import THREADS
 from timemachine.core.pure.errors import Conflict, InvalidInput, Unavailable
 from timemachine.embedded import data_folder, up
 from timemachine.embedded.address import Address, answers, chosen_address, refuse_taken
-from timemachine.embedded.children import Program, kill_leftovers, last_words, open_log, run
+from timemachine.embedded.children import Program, kill_leftovers, last_words, log_size, open_log, run
 from timemachine.embedded.programs import web_server
 from timemachine.embedded.supervisor import Supervisor
 
@@ -44,6 +44,16 @@ def test_the_last_message_of_a_log_gives_the_reason_for_the_exit(
 ) -> None:
     (tmp_path / "log").write_text(written)
     assert last_words(tmp_path / "log") == words
+
+
+def test_earlier_runs_do_not_explain_this_one(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text(TRACEBACK)
+    before = log_size(log)
+    with log.open("a") as file:
+        file.write("Running migrations\nCommandError: pgvector is missing.\n")
+    assert last_words(log, since=before) == "pgvector is missing."
+    assert last_words(log, since=10 * before) == "KeyError: 1"  # it was rotated
 
 
 def test_a_log_that_grew_large_is_rotated_once(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 from celery import Celery
-from celery.signals import celeryd_init
+from celery.signals import celeryd_init, worker_init
 from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "timemachine.config.settings")
@@ -23,3 +23,11 @@ def listen(conf: Any, **_: Any) -> None:
     """Wake the worker by NOTIFY. Only for workers: a publisher would hold a connection that it never reads."""
     if str(conf.broker_url).startswith("pgmq"):
         conf.broker_transport_options = {**conf.broker_transport_options, "use_notify": True}
+
+
+@worker_init.connect(weak=False)
+def check(**_: Any) -> None:
+    """End the worker if its database cannot be used."""
+    from timemachine.core.requirements import exit_if_unsuitable
+
+    exit_if_unsuitable()

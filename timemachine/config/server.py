@@ -17,7 +17,9 @@ THREADS: Final = 20
 def main(host: str, port: int) -> None:
     """Serve pages and API until a signal ends it. The application is loaded once, so that the processes share its memory."""
     from timemachine.config import wsgi  # noqa: F401
+    from timemachine.core.requirements import exit_if_unsuitable
 
+    exit_if_unsuitable()
     get_resolver().url_patterns  # noqa: B018  # imports every view
     gc.freeze()
     Server(

@@ -1,9 +1,10 @@
 """A snapshot of the database, a row by its id, a lock by name, and why the database failed."""
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from time import sleep
 from typing import Any, Final
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from timemachine.core.pure.errors import NotFound, TimeMachineError
 from timemachine.core.pure.ids import uuid_of
 
 _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(%s::text[]) AS name"
+_LOCK_PAUSE: Final = 0.2  # seconds
 _DISK_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 _WITHOUT_CONNECTION: Final = (
     OperationalError,
@@ -76,6 +78,24 @@ def lock_if_free(name: str) -> Iterator[bool]:
         if held:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+
+
+@contextmanager
+def lock_when_free(name: str, *, waiting: Callable[[], None]) -> Iterator[None]:
+    """Hold the lock as `lock_if_free` does, as soon as no other process holds it; call `waiting` once if one does.
+
+    It asks again and again, because a statement that waits would keep `CREATE INDEX CONCURRENTLY` from finishing.
+    """
+    has_waited = False
+    while True:
+        with lock_if_free(name) as is_free:
+            if is_free:
+                yield
+                return
+        if not has_waited:
+            waiting()
+        has_waited = True
+        sleep(_LOCK_PAUSE)
 
 
 def failure_of(error: BaseException | None) -> Failure | None:

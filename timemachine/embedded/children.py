@@ -37,6 +37,7 @@ def run(program: Program, text: str = "") -> str:
 
     Raises `Unavailable` with the end of its log if it fails.
     """
+    before = log_size(program.log)
     child = spawn(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         with contextlib.suppress(BrokenPipeError), cast("IO[bytes]", child.stdin) as question:
@@ -49,7 +50,7 @@ def run(program: Program, text: str = "") -> str:
             written = answer.read().decode()
     if child.returncode != 0:
         raise Unavailable(
-            f"The {program.name} failed: {last_words(program.log)} (see {program.log})",
+            f"The {program.name} failed: {last_words(program.log, since=before)} (see {program.log})",
             code="start_failed",
         )
     return written
@@ -124,14 +125,21 @@ def open_log(path: Path) -> IO[bytes]:
     return path.open("ab")
 
 
-def last_words(path: Path) -> str:
-    """The error of the last traceback in the log, else its last line."""
+def log_size(path: Path) -> int:
+    """The bytes in a log, 0 if it does not exist."""
+    return path.stat().st_size if path.exists() else 0
+
+
+def last_words(path: Path, *, since: int = 0) -> str:
+    """The error of the last traceback in the log, else its last line, of what was written after the first `since` bytes."""
+    size = log_size(path)
     with path.open("rb") as log:
-        log.seek(max(0, path.stat().st_size - _TAIL))
+        log.seek(max(since if since <= size else 0, size - _TAIL))  # a smaller log is a new one
         lines = [line for line in log.read().decode(errors="replace").splitlines() if line.strip()]
     tracebacks = [place for place, line in enumerate(lines) if line.startswith("Traceback ")]
     after = lines[tracebacks[-1] + 1 :] if tracebacks else lines[-1:]
-    return next((line.strip() for line in after if not line.startswith(" ")), "its log is empty")
+    words = next((line.strip() for line in after if not line.startswith(" ")), "its log is empty")
+    return words.removeprefix("CommandError: ")
 
 
 def processes_in(folder: Path) -> Iterator[int]:

@@ -23,7 +23,7 @@ from timemachine.embedded.terminal import nap
 NOBODY = 65534
 DATABASE = "timemachine"
 _IN_A_USER_NAMESPACE = ("unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}", "--")
-_AS_NOBODY = (
+AS_NOBODY = (
     "setpriv",
     f"--reuid={NOBODY}",
     f"--regid={NOBODY}",
@@ -126,7 +126,7 @@ def _account() -> _Account:
     if _has_user_namespaces():
         return _Account(prefix=(*_IN_A_USER_NAMESPACE, *_DIE_WITH_US), owner=0, socket_mode="0700")
     # Without namespaces, as in most containers. The socket is open to all, in a folder that only root can enter.
-    return _Account(prefix=(*_AS_NOBODY, *_DIE_WITH_US[1:]), owner=NOBODY, socket_mode="0777")
+    return _Account(prefix=(*AS_NOBODY, *_DIE_WITH_US[1:]), owner=NOBODY, socket_mode="0777")
 
 
 def _has_user_namespaces() -> bool:

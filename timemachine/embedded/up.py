@@ -10,7 +10,7 @@ from timemachine.core.pure.errors import TimeMachineError, Unavailable
 from timemachine.core.pure.home import RunningServer, announce, home, withdraw
 from timemachine.embedded import children, postgres, programs
 from timemachine.embedded.address import Address, answers, chosen_address, refuse_taken
-from timemachine.embedded.children import kill_leftovers, last_words
+from timemachine.embedded.children import kill_leftovers, last_words, log_size
 from timemachine.embedded.data_folder import (
     clear_socket_folder,
     is_prepared,
@@ -83,6 +83,7 @@ def _prepare_and_serve(supervisor: Supervisor, address: Address, environment: di
     """Prepare the database, start the web server, and return a sign-in link."""
     web = programs.web_server(address, environment)
     database_url = environment["DATABASE_URL"]
+    before = log_size(web.log)
     known = is_prepared(database_url)
     if known:
         supervisor.start(web)
@@ -94,7 +95,9 @@ def _prepare_and_serve(supervisor: Supervisor, address: Address, environment: di
         supervisor.start(web)
     while not answers(address):
         if supervisor.has_ended(web):
-            raise Unavailable(f"The web server exited immediately: {last_words(web.log)} (see {web.log})")
+            raise Unavailable(
+                f"The web server exited immediately: {last_words(web.log, since=before)} (see {web.log})"
+            )
         nap(0.02)
     return str(json.loads(written.splitlines()[-1])["sign_in_url"])
 

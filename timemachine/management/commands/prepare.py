@@ -2,15 +2,24 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import psycopg
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+from psycopg.errors import InsufficientPrivilege
 
 from timemachine.core.accounts.commands.first_start import first_run
 from timemachine.core.accounts.commands.links import make_sign_in_link, sign_in_url
+from timemachine.core.accounts.models import User
+from timemachine.core.database import failure_of, lock_when_free
+from timemachine.core.pure.database_requirements import Unsuitable
 from timemachine.core.pure.home import local_key_file
+from timemachine.core.requirements import check_database
+
+_LOCK: Final = "the preparation of the database"
 
 
 class Command(BaseCommand):
@@ -28,8 +37,47 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_: Any, no_local_key: bool = False, **__: Any) -> None:
-        """Print the answer to standard output and everything else to standard error."""
+        """Print the answer to standard output and everything else to standard error.
+
+        If several run at the same time, one prepares and the others wait for it.
+        """
         Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns without it
-        call_command("migrate", interactive=False, verbosity=1, stdout=self.stderr)
-        administrator = first_run(None if no_local_key else local_key_file())
+        try:
+            check_database()
+            with lock_when_free(_LOCK, waiting=self._say_that_it_waits):
+                administrator = self._prepare(None if no_local_key else local_key_file())
+        except Unsuitable as why:
+            raise CommandError(why.message) from why
+        except (DatabaseError, psycopg.Error) as why:
+            sentence = _sentence(why)
+            if sentence is None:
+                raise
+            raise CommandError(sentence) from why
         self.stdout.write(json.dumps({"sign_in_url": sign_in_url(make_sign_in_link(administrator))}))
+
+    def _prepare(self, key_file: Path | None) -> User:
+        call_command("migrate", interactive=False, verbosity=1, stdout=self.stderr)
+        return first_run(key_file)
+
+    def _say_that_it_waits(self) -> None:
+        self.stderr.write("Another process is preparing the database. Waiting for it …")
+
+
+def _sentence(why: Exception) -> str | None:
+    """Return what an operator has to do, or None if the error is ours."""
+    refusal = _refusal_in(why)
+    if refusal:
+        first_line = str(refusal).partition("\n")[0]
+        user = settings.DATABASES["default"]["USER"]
+        if "extension" in first_line:
+            return f"The user {user} must not create extensions: have a superuser run `CREATE EXTENSION vector` in this database once."
+        return f"The user {user} lacks a permission ({first_line}): grant it, or make this user the owner of the database."
+    failure = failure_of(why)
+    return f"{failure.cause} It says: {failure.details}" if failure else None
+
+
+def _refusal_in(why: BaseException | None) -> InsufficientPrivilege | None:
+    """Return the missing permission that led to an error; Django may wrap it twice."""
+    while why is not None and not isinstance(why, InsufficientPrivilege):
+        why = why.__cause__ or why.__context__
+    return why

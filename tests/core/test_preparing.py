@@ -1,0 +1,153 @@
+"""`timemachine manage prepare` on a real server: several at the same time, and databases that cannot be used."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tests.embedded.machine import free_port
+from tests.waiting import wait_until
+from timemachine.embedded.postgres import AS_NOBODY
+
+
+@pytest.fixture
+def server(db: None) -> Iterator[psycopg.Connection]:
+    """A connection of a superuser to the server of this test run."""
+    connection.ensure_connection()
+    with psycopg.connect(connection.connection.info.dsn, autocommit=True) as made:
+        yield made
+
+
+@contextmanager
+def empty_database(server: psycopg.Connection, options: str = "") -> Iterator[str]:
+    """An empty database; yields its name."""
+    name = f"empty_{token_hex(4)}"
+    server.execute(f"CREATE DATABASE {name} {options}")
+    try:
+        yield name
+    finally:
+        server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def preparing(
+    server: psycopg.Connection, database: str, home: Path, user: str = "postgres", **settings: str
+) -> "subprocess.Popen[str]":
+    sockets = (server.info.host or "").replace("/", "%2F")
+    return subprocess.Popen(
+        [sys.executable, "-m", "timemachine.management", "prepare"],
+        env=os.environ
+        | {"DATABASE_URL": f"postgresql://{user}@{sockets}/{database}", "TIMEMACHINE_HOME": str(home)}
+        | settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def refused(process: "subprocess.Popen[str]") -> str:
+    """Return the only line that it prints before it ends with an error."""
+    printed, complaint = process.communicate(timeout=120)
+    assert (process.returncode, printed) == (1, "")
+    assert complaint.count("\n") == 1, complaint
+    return complaint.strip()
+
+
+def test_of_two_at_the_same_time_one_prepares_and_the_other_waits(
+    server: psycopg.Connection, tmp_path: Path
+) -> None:
+    with empty_database(server) as database:
+        both = [preparing(server, database, tmp_path) for _ in range(2)]
+        ended = [each.communicate(timeout=240) for each in both]
+        assert [each.returncode for each in both] == [0, 0], ended
+        assert all("sign_in_url" in json.loads(printed) for printed, _ in ended)
+        assert sorted("Applying timemachine.0001_initial" in log for _, log in ended) == [False, True]
+        assert sorted("Another process is preparing the database" in log for _, log in ended) == [False, True]
+
+
+def test_an_old_pgvector_and_another_encoding_are_refused(server: psycopg.Connection, tmp_path: Path) -> None:
+    ascii_only = "ENCODING 'SQL_ASCII' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'"
+    with empty_database(server) as old, empty_database(server, ascii_only) as narrow:
+        with psycopg.connect(server.info.dsn, dbname=old, autocommit=True) as here:
+            here.execute("CREATE EXTENSION vector")
+            here.execute("SET allow_system_table_mods = on")
+            here.execute("UPDATE pg_extension SET extversion = '0.6.2' WHERE extname = 'vector'")
+        processes = [preparing(server, each, tmp_path) for each in (old, narrow)]
+        assert "run `ALTER EXTENSION vector UPDATE` in it." in refused(processes[0])
+        assert "The database has the encoding SQL_ASCII" in refused(processes[1])
+
+
+def test_a_missing_permission_is_named(server: psycopg.Connection, tmp_path: Path) -> None:
+    weak = f"weak_{token_hex(4)}"
+    server.execute(f"CREATE ROLE {weak} LOGIN")
+    try:
+        with empty_database(server, f"OWNER {weak}") as owned, empty_database(server) as foreign:
+            with psycopg.connect(server.info.dsn, dbname=foreign, autocommit=True) as here:
+                here.execute("CREATE EXTENSION vector")
+            processes = [preparing(server, each, tmp_path, user=weak) for each in (owned, foreign)]
+            logs = [each.communicate(timeout=120)[1] for each in processes]
+            assert "have a superuser run `CREATE EXTENSION vector`" in logs[0]
+            assert f"The user {weak} lacks a permission (permission denied for schema public)" in logs[1]
+            assert "Traceback" not in "".join(logs)
+    finally:
+        server.execute(f"DROP ROLE {weak}")
+
+
+def test_a_database_that_does_not_exist_or_respond_is_told_apart(
+    server: psycopg.Connection, tmp_path: Path
+) -> None:
+    missing = preparing(server, "nope", tmp_path)
+    away = preparing(server, "nope", tmp_path, DATABASE_URL=f"postgresql://x@127.0.0.1:{free_port()}/x")
+    assert "does not accept the user, password or database name" in refused(missing)
+    assert "The database cannot be reached. It says:" in refused(away)
+
+
+@pytest.mark.skipif(
+    not shutil.which("pgbouncer", path="/usr/sbin:/usr/bin"), reason="PgBouncer is not installed"
+)
+@pytest.mark.parametrize(("mode", "code"), [("session", 0), ("transaction", 1), ("statement", 1)])
+def test_pgbouncer_is_accepted_by_session_only(
+    server: psycopg.Connection, tmp_path: Path, mode: str, code: int
+) -> None:
+    with empty_database(server) as database, pooler(server, database, tmp_path, mode) as url:
+        process = preparing(server, database, tmp_path / "home", DATABASE_URL=url)
+        _, log = process.communicate(timeout=240)
+        assert process.returncode == code, log
+        assert ("set `pool_mode = session`." in log) == bool(code)
+
+
+@contextmanager
+def pooler(server: psycopg.Connection, database: str, folder: Path, mode: str) -> Iterator[str]:
+    """Run PgBouncer in front of a database; yields the URL of the database through it."""
+    port, settings = free_port(), folder / "pgbouncer.ini"
+    settings.write_text(
+        f"[databases]\n{database} = host={server.info.host} user=postgres\n"
+        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
+        f"auth_type = any\npool_mode = {mode}\n"
+    )
+    prefix = AS_NOBODY if os.getuid() == 0 else ()
+    program = shutil.which("pgbouncer", path="/usr/sbin:/usr/bin") or ""
+    process = subprocess.Popen([*prefix, program, "-q", str(settings)])
+    try:
+        url = f"postgresql://postgres@127.0.0.1:{port}/{database}"
+        wait_until(lambda: _accepts(url))
+        yield url
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _accepts(url: str) -> bool:
+    try:
+        with psycopg.connect(url, autocommit=True) as made:
+            return made.execute("SELECT 1").fetchone() == (1,)
+    except psycopg.OperationalError:
+        return False

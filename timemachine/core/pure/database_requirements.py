@@ -1,0 +1,106 @@
+"""What a database needs so that Time Machine can use it, and the sentence for each thing that is missing."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from timemachine.core.pure.errors import Unavailable
+
+OLDEST_POSTGRES: Final = 15
+NEWEST_POSTGRES: Final = 18
+"""The newest version that Time Machine was tested with."""
+OLDEST_PGVECTOR: Final = (0, 7)
+"""The first version with `halfvec` and `sparsevec`."""
+_VERSION_DIGITS: Final = 10_000
+"""`server_version_num` is the major version times this, plus the minor one."""
+
+
+class Unsuitable(Unavailable):
+    """The database can be reached but not used. The message says what to change."""
+
+    default_code = "database_unsuitable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseFacts:
+    """What a database says about itself: versions, encoding, and whether a pooler moves clients between connections.
+
+    `installed` is the version of pgvector in this database, `available` the one that could be installed.
+    """
+
+    version: int
+    encoding: str
+    installed: str | None
+    available: str | None
+    shares_connections: bool
+
+    @property
+    def postgres(self) -> int:
+        """The major version of PostgreSQL."""
+        return self.version // _VERSION_DIGITS
+
+
+def check(facts: DatabaseFacts) -> None:
+    """Raise `Unsuitable` with the first thing that is missing."""
+    for wrong in (_version(facts), _encoding(facts), _pgvector(facts), _pooler(facts)):
+        if wrong:
+            raise Unsuitable(wrong)
+
+
+def _version(facts: DatabaseFacts) -> str | None:
+    if facts.postgres >= OLDEST_POSTGRES:
+        return None
+    return (
+        f"The database runs PostgreSQL {facts.postgres}, but Time Machine needs {OLDEST_POSTGRES} or newer: "
+        "upgrade the database, or set DATABASE_URL to another one."
+    )
+
+
+def _encoding(facts: DatabaseFacts) -> str | None:
+    if facts.encoding == "UTF8":
+        return None
+    return (
+        f"The database has the encoding {facts.encoding}, in which not every text can be recorded: "
+        "create one with `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`."
+    )
+
+
+def _pgvector(facts: DatabaseFacts) -> str | None:
+    needed = ".".join(map(str, OLDEST_PGVECTOR))
+    if facts.installed is None and facts.available is None:
+        return (
+            f"The extension pgvector is missing on the database server: install pgvector {needed} or newer there, "
+            f"for example the package postgresql-{facts.postgres}-pgvector."
+        )
+    if facts.installed is not None and not _is_recent(facts.installed):
+        if facts.available is not None and _is_recent(facts.available):
+            return (
+                f"This database has pgvector {facts.installed}, but Time Machine needs {needed} or newer: "
+                "run `ALTER EXTENSION vector UPDATE` in it."
+            )
+        return _too_old(facts.installed)
+    if facts.installed is None and facts.available is not None and not _is_recent(facts.available):
+        return _too_old(facts.available)
+    return None
+
+
+def _too_old(version: str) -> str:
+    needed = ".".join(map(str, OLDEST_PGVECTOR))
+    return (
+        f"The database server has pgvector {version}, but Time Machine needs {needed} or newer: "
+        "install a newer pgvector there."
+    )
+
+
+def _is_recent(version: str) -> bool:
+    parts = tuple(int(part) for part in version.split(".") if part.isdecimal())
+    return parts >= OLDEST_PGVECTOR
+
+
+def _pooler(facts: DatabaseFacts) -> str | None:
+    if not facts.shares_connections:
+        return None
+    return (
+        "DATABASE_URL leads to a pooler that gives the connection to another client after each transaction (in "
+        "PgBouncer, `pool_mode = transaction`), which loses the locks and prepared statements of Time Machine: connect "
+        "to PostgreSQL itself, or set `pool_mode = session`."
+    )
