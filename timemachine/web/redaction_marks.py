@@ -131,11 +131,11 @@ def detector(name: str) -> str:
 _FOUND: Final = {
     "secret": "secrets: keys, tokens, passwords",
     "email": "e-mail addresses",
-    "phone": "phone numbers",
+    "phone": "phone numbers in international format",
     "card": "payment card numbers",
     "iban": "IBANs",
     "ssn": "US social security numbers",
     "password": "passwords and keys found by their context",
     "machine": "user and host names",
-    "image": "images",
+    "image": "images as base64",
 }

@@ -309,7 +309,7 @@ def test_a_judge_is_called_from_the_page_and_its_opinion_is_attributed(
 ) -> None:
     browser = browser_of(project)
     stub.script(Script(answer=says("contradicts", "neither")))
-    assert "2 changed answers" in browser.get(f"/comparisons/{made.id}/").text
+    assert "2 answers with other words" in browser.get(f"/comparisons/{made.id}/").text
     sent = browser.post(f"/comparisons/{made.id}/judge/", {"model": JUDGE})
     assert (sent.status_code, sent["Location"]) == (303, f"/comparisons/{made.id}/#judges")
     waiting = browser.get(f"/comparisons/{made.id}/").text

@@ -304,3 +304,14 @@ def test_a_list_says_facts_with_their_units_and_ranges_if_it_knows_the_answers()
     recorded, new = "It takes 10 to 14 days.", "It takes 7 working days."
     evidence = answer_verdict(recorded, new).evidence
     assert brief(evidence, recorded, new) == "adds 7 working days, leaves out 10 to 14 days"
+
+
+def test_a_number_of_the_question_is_not_what_an_answer_adds() -> None:
+    recorded = "Less than 24 hours before departure it costs 50 percent."
+    new = "20 hours before departure it costs the full price."
+    found = answer_verdict(recorded, new)
+    question = "What does a cancellation twenty hours before departure cost?"
+    assert brief(found.evidence, recorded, new) == "adds 20 hours, leaves out 24 hours, 50 percent"
+    assert brief(found.evidence, recorded, new, question) == "leaves out 24 hours, 50 percent"
+    step = result(verdict=found.name, evidence=found.evidence, recorded=recorded, new=new, question=question)
+    assert finding(step, None).sentence == "The new answer lacks 24 hours, 50 percent."

@@ -55,7 +55,11 @@ def test_an_answer_has_the_support_of_its_passages(answer: str, label: str, reas
 @pytest.mark.parametrize(
     ("answer", "passage", "reason"),
     [
-        ("The deal did not close and was for 9 billion.", "The deal closed and was for 2 billion.", "number"),
+        (
+            "The deal did not close and was for 9 billion.",
+            "The deal closed and was for 2 billion.",
+            "negation",
+        ),
         (
             "The deal did not close and was for 2 billion.",
             "The deal closed and was for 2 billion.",
@@ -188,3 +192,9 @@ def test_an_answer_of_one_endless_sentence_is_scored_within_seconds(unit: str) -
     started = time.process_time()
     grounded(answer, answer[:-10] + " end")
     assert time.process_time() - started < 20
+
+
+def test_a_sentence_that_says_the_opposite_and_adds_a_number_contradicts() -> None:
+    passage = "Saver tickets cannot be changed or refunded, except after a cancellation by the carrier."
+    found = grounded("Saver tickets can be changed for a fee of 15 euros.", passage).sentences[0]
+    assert (found.reason, found.frame is not None, found.missing) == ("negation", True, ["fee", "15 euros"])

@@ -320,3 +320,14 @@ def test_of_equally_different_answers_the_worst_grounded_comes_first(
     first = re.search(r'<th scope="row"><a href="([^"]*)"', page(browser, f"{address}?sort=different"))
     assert first is not None
     assert first[1].endswith(f"{last.action.session_id}/?step={last.sequence}")
+
+
+def test_answers_that_only_leave_numbers_out_are_counted_apart(
+    browser: Client, made: Comparison, address: str
+) -> None:
+    answers = ReplayStep.objects.filter(replay__run__comparison=made, kind="ask")
+    answers.update(verdict="numbers_differ", evidence={"only_recorded": ["9"], "only_new": []})
+    one = answers.order_by("id")[0]
+    answers.filter(id=one.id).update(evidence={"only_recorded": [], "only_new": [], "turned": ["not"]})
+    shown = page(browser, address)
+    assert re.search(r"numbers differ in \d \(1 says the opposite, \d only leaves? some out\)", shown)

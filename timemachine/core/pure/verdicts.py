@@ -46,6 +46,8 @@ NO_DIVERGENCE: Final[frozenset[Verdict]] = frozenset(
 )
 """Verdicts with which the model did what was recorded, or that do not tell."""
 OTHER_TOOL: Final = "other_tool"
+NUMBERS: Final = "numbers_differ"
+type NumbersChange = Literal["opposite", "shortened"]
 _DOES: Final = {"adds", "omits", "contradicts", "other_arguments", "answers_instead", "calls_instead"}
 """Verdicts that say what an answer does or has, which no number can stand before."""
 CALLS_IN_TEXT: Final = "this agent writes its tool calls as text, so the texts are compared"
@@ -75,9 +77,28 @@ def times(number: int, verdict: str) -> str:
     return f"{words} in {number:,}" if follows else f"{number:,} {words}"
 
 
-def listed_times(counts: Mapping[str, int]) -> str:
-    """Return how often each verdict occurred, the closest to the recording first: `9 identical, 2 reworded`."""
-    return ", ".join(times(counts[name], name) for name in VERDICTS if counts.get(name))
+def listed_times(counts: Mapping[str, int], *, opposite: int = 0, shortened: int = 0) -> str:
+    """Return how often each verdict occurred, the closest to the recording first: `9 identical, 2 reworded`.
+
+    Among the answers whose numbers differ, `opposite` also say the opposite, and `shortened` only leave numbers out.
+    """
+    notes = {NUMBERS: _numbers_in_brackets(opposite, shortened)}
+    return ", ".join(times(counts[name], name) + notes.get(name, "") for name in VERDICTS if counts.get(name))
+
+
+def numbers_change(verdict: str | None, evidence: Mapping[str, Any] | None) -> NumbersChange | None:
+    """Return what an answer with other numbers does besides: it says the `opposite`, or has no number of its own (`shortened`)."""
+    if verdict != NUMBERS or not evidence:
+        return None
+    if evidence.get("turned"):
+        return "opposite"
+    return None if evidence.get("only_new") else "shortened"
+
+
+def _numbers_in_brackets(opposite: int, shortened: int) -> str:
+    says = [f"{opposite:,} {'says' if opposite == 1 else 'say'} the opposite"] if opposite else []
+    leaves = [f"{shortened:,} only {'leaves' if shortened == 1 else 'leave'} some out"] if shortened else []
+    return f" ({', '.join([*says, *leaves])})" if opposite or shortened else ""
 
 
 def calls_on_one_side(

@@ -14,6 +14,7 @@ from timemachine.core.payloads.queries import text, value
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.core.pure.numbers import sum_known
+from timemachine.core.pure.verdicts import numbers_change
 from timemachine.llm.pure.completion import is_refused, is_refused_by
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.recorded_answers import read_answer
@@ -50,6 +51,7 @@ _STEP: Final = (
     "action_id",
     "grounding__score",
     "grounding__label",
+    "evidence__turned",
     "evidence__both_refuse",
     "evidence__new_refuses",
     "evidence__cut_off",
@@ -358,6 +360,9 @@ def _cell(step: Mapping[str, Any], recorded: Cell, spent: float | None, unknown_
         status=step["status"],
         verdict=step["verdict"],
         in_words=verdict_words(step),
+        numbers=numbers_change(
+            step["verdict"], {"turned": step["evidence__turned"], "only_new": step["evidence__only_new"]}
+        ),
         missing=_missing(step),
         refused=_refused(step, recorded),
         grounding=_number(step["grounding__score"]),

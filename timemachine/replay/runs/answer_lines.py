@@ -9,7 +9,7 @@ from timemachine.core.payloads.queries import value
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.recording.sessions.pure.label import one_line
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, MODEL_CALLS
-from timemachine.replay.runs.frozen import answer_in
+from timemachine.replay.runs.frozen import answer_in, question_in
 from timemachine.replay.runs.model_calls import text_in
 from timemachine.replay.runs.models import ReplayStep
 from timemachine.replay.runs.pure.fact_changes import brief
@@ -46,7 +46,7 @@ def answer_lines(
     `shown` returns of an output what may be shown of it. If something `withholds`, facts are left out, because they quote answers.
     """
     asked = [step for step in steps if step.kind in MODEL_CALLS and step.output_id is not None]
-    ids = {each for step in asked for each in (step.action.output_id, step.output_id) if each is not None}
+    ids = {each for step in asked for each in _payloads(step) if each is not None}
     outputs = {each.id: each for each in Payload.objects.filter(id__in=ids, size__lte=_LARGEST)}
     return {
         step.id: AnswerLines(
@@ -63,7 +63,15 @@ def _facts(step: ReplayStep, outputs: Mapping[int, Payload]) -> str:
         return ""
     both = (outputs.get(each or 0) for each in (step.action.output_id, step.output_id))
     recorded, new = (None if each is None else _text(step.kind, value(each)) for each in both)
-    return brief(step.evidence or {}, recorded, new)
+    asked = outputs.get(step.action.input_id or 0)
+    return brief(step.evidence or {}, recorded, new, None if asked is None else question_in(value(asked)))
+
+
+def _payloads(step: ReplayStep) -> tuple[int | None, ...]:
+    answers = (step.action.output_id, step.output_id)
+    return (
+        (*answers, step.action.input_id) if step.verdict in OF_FACTS and step.kind != MODEL_CALL else answers
+    )
 
 
 def _text(kind: str, output: Any) -> str | None:

@@ -26,7 +26,7 @@ from django.db.models.functions import Coalesce, Left
 
 from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.verdicts import NO_DIVERGENCE
+from timemachine.core.pure.verdicts import NO_DIVERGENCE, NUMBERS
 from timemachine.recording.model_calls.pure.requests import TOOLS
 from timemachine.recording.otel.pure.kinds import EMBEDDINGS
 from timemachine.recording.sessions.models import Action, Session
@@ -41,6 +41,9 @@ from timemachine.replay.runs.pure.options import CONTINUE
 from timemachine.replay.runs.pure.summary import FirstDivergence, FrequentError, Tally
 from timemachine.replay.runs.queries import VERDICT, independent, replays_of, verdict_words
 
+_IS_OPPOSITE: Final = Q(verdict=NUMBERS, evidence__has_key="turned")
+_IS_SHORTENED: Final = Q(verdict=NUMBERS, evidence__only_new=[]) & ~Q(evidence__has_key="turned")
+
 
 @dataclass(slots=True, kw_only=True)
 class _Steps:
@@ -54,6 +57,8 @@ class _Steps:
     sent: int = 0
     cut_off: int = 0
     low_grounding: int = 0
+    opposite: int = 0
+    shortened: int = 0
     waiting: int = 0
     waits_until: datetime | None = None
 
@@ -141,6 +146,8 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
             failure=failures.get(replay.id),
             cut_off=steps.cut_off,
             low_grounding=steps.low_grounding,
+            opposite=steps.opposite,
+            shortened=steps.shortened,
             spend_limit_usd=Decimal(str(limit)) if has_own_limit else None,
             waiting=steps.waiting,
             waits_until=steps.waits_until,
@@ -247,6 +254,8 @@ def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
             steps=Count("id"),
             cut_off=Count("id", filter=Q(evidence__has_key="cut_off")),
             low=Count("id", filter=Q(grounding__label="LOW")),
+            opposite=Count("id", filter=_IS_OPPOSITE),
+            shortened=Count("id", filter=_IS_SHORTENED),
             waiting=Count("id", filter=waits),
             waits_until=Max("asked_again_at", filter=waits),
         )
@@ -267,6 +276,8 @@ def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
             of_replay.sent += row["steps"] if row["kind"] == MODEL_CALL else 0
         of_replay.cut_off += row["cut_off"]
         of_replay.low_grounding += row["low"]
+        of_replay.opposite += row["opposite"]
+        of_replay.shortened += row["shortened"]
         of_replay.waiting += row["waiting"]
         of_replay.waits_until = max(filter(None, (of_replay.waits_until, row["waits_until"])), default=None)
     return found

@@ -136,7 +136,17 @@ def test_a_constant_difference_has_no_spread_despite_rounding_errors() -> None:
     assert (found.dz, found.needed, found.wins, found.rank_biserial) == (None, None, 8, 1)
     assert found.interval is not None
     assert found.interval.method == "no_spread"
-    assert sentence(found, "score", "ask").startswith("no difference shown (up to ±0.51)")
+    assert found.verdict == "B better"
+    assert sentence(found, "score", "ask").startswith(
+        "B better: mean 0.35 against 0.55, +0.20 [+0.14, +0.26]"
+    )
+
+
+def test_the_same_difference_in_every_pair_is_a_difference() -> None:
+    found = judged(COST, [(438.0 + each, 481.0 + each) for each in range(14)])
+    assert found.interval is not None
+    assert (found.difference, found.interval.method, found.verdict) == (43, "no_spread", "A better")
+    assert 34 < found.interval.low < 43 < found.interval.high < 52
 
 
 def test_values_that_differ_only_by_rounding_are_a_tie() -> None:

@@ -142,6 +142,8 @@ def test_a_sentence_has_the_span_it_rests_on_and_the_missing_words() -> None:
         ({"grounded": False, "reason": "no_support", "partly": True}, "partly", ">◐ partly<"),
         ({"grounded": False, "reason": "name"}, "unsupported", ">✗ name<"),
         ({"grounded": False, "reason": "negation", "swapped": True}, "contradicted", ">✗ opposite<"),
+        ({"grounded": False, "reason": "negation", "frame": 3}, "contradicted", ">✗ opposite<"),
+        ({"grounded": False, "reason": "negation"}, "unsupported", ">✗ negation<"),
     ],
 )
 def test_each_level_of_support_has_its_own_style_and_symbol(
@@ -152,3 +154,18 @@ def test_each_level_of_support_has_its_own_style_and_symbol(
     shown = supported_text(Context(), [sentence], in_answer=True)
     assert f'class="sentence {support}"' in shown
     assert mark in shown
+
+
+def test_a_number_of_the_question_is_named_as_that() -> None:
+    recorded = {
+        "text": "It costs 20 hours.",
+        "grounded": False,
+        "reason": "number",
+        "frame": 1,
+        "missing": ["20 hours"],
+    }
+    (asked,) = sentences(None, {"sentences": [recorded]}, "What if I cancel twenty hours before?")
+    assert asked.asked == ("20 hours",)
+    assert asked.why == "the passage does not say this of the number in the question"
+    (unasked,) = sentences(None, {"sentences": [recorded]}, "What if I cancel?")
+    assert (unasked.asked, unasked.why) == ((), "the passage does not have this number")

@@ -179,6 +179,7 @@ def _answer(cell: Cell, redactor: Redactor) -> Cell:
         status=cell.status,
         verdict=cell.verdict,
         in_words=cell.in_words,
+        numbers=cell.numbers,
         missing=cell.missing,
         refused=cell.refused,
         grounding=cell.grounding,

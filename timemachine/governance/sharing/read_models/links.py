@@ -18,12 +18,13 @@ from timemachine.recording.sessions.models import Session
 class SharedProfile:
     """The redaction profile by which a link withholds: what its detectors match, and how many rules of its own it has.
 
-    `version` is None for the built-in one.
+    `version` is None for the built-in one. `phone_regions` are those whose national numbers are matched too.
     """
 
     name: str | None
     version: int | None
     detect: Sequence[str]
+    phone_regions: Sequence[str]
     own_rules: int
 
 
@@ -97,6 +98,7 @@ def _shared_profile(profile: Mapping[str, Any]) -> SharedProfile:
         name=profile.get("name"),
         version=profile.get("version"),
         detect=rules.get("detect", ()),
+        phone_regions=rules.get("phone_regions", ()),
         own_rules=len(rules.get("patterns", ())) + len(rules.get("fields", ())),
     )
 

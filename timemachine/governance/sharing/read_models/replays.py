@@ -198,6 +198,8 @@ def shared_tally(counted: Tally, redactor: Redactor, *, only_figures: bool) -> T
         called=counted.called,
         cut_off=counted.cut_off,
         low_grounding=counted.low_grounding if _counted_grounding(_SAMPLE, redactor) == _SAMPLE else 0,
+        opposite=counted.opposite,
+        shortened=counted.shortened,
         spend_limit_usd=counted.spend_limit_usd,
         waiting=counted.waiting,
         waits_until=counted.waits_until,

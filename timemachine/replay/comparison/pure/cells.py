@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from timemachine.core.pure.model_steps import ASK
+from timemachine.core.pure.verdicts import NumbersChange
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.comparison.pure.variants import RECORDING
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
@@ -22,7 +23,8 @@ LACKING: Final = (FAILED, SPEND_LIMIT, NOT_ASKED, CANCELLED)
 class Cell:
     """One answer: the recorded one (`arm` 0), or that of a variant's run. `missing` is why the answer is missing.
 
-    None means not recorded or unknown. `verdict` compares with the recorded answer, `in_words` is the same in words. Money is US dollars:
+    None means not recorded or unknown. `verdict` compares with the recorded answer, `in_words` is the same in words, and `numbers` what
+    an answer with other numbers does besides. Money is US dollars:
     `cost_usd` is the cost of the answer, `spent_usd` that of all calls made for it, including failed ones;
     `unknown_cost_calls` counts those of unknown price. `called` is whether the recorded answer of a model call calls
     tools, None for an ask. `incomplete` means that the request was sent without parts that were not recorded.
@@ -35,6 +37,7 @@ class Cell:
     status: str = "done"
     verdict: str | None = None
     in_words: str | None = None
+    numbers: NumbersChange | None = None
     missing: str | None = None
     refused: bool = False
     grounding: float | None = None

@@ -30,7 +30,7 @@ from timemachine.replay.comparison.pure.statistics.summaries import SpreadOut
 from timemachine.replay.comparison.pure.variants import RECORDING
 
 # Increase this when the same cells lead to other numbers or another format: stored findings are then computed again.
-FORM: Final = 8
+FORM: Final = 9
 # Errors are read from their steps, because their text is deleted with the session.
 _CELL: Final = tuple(each.name for each in fields(Cell) if each.name != "error")
 _INTERVALS: Final = tuple(name for name in VariantTotals.model_fields if name.endswith("_interval"))

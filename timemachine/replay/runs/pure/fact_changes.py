@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.numbers import counted
 from timemachine.text.pure.difference.answers import Answers
+from timemachine.text.pure.language.numbers import missing_numbers
 from timemachine.text.pure.language.statement import Statement
 from timemachine.text.pure.language.units import CURRENCIES, UNITS
 from timemachine.text.pure.language.words import FUNCTION_WORDS
@@ -52,16 +53,28 @@ def sentence_changes(recorded: str, new: str) -> str:
     return f"The new answer {' and '.join(parts)}" if parts else ""
 
 
+def _not_asked(gained: list[str], question: str | None, lost: Sequence[str]) -> list[str]:
+    return [each for each in gained if not stated_in(question, each)] if lost else gained
+
+
 def _has_words(statement: Statement) -> bool:
     return any(term.kind != "number" for term in statement.terms)
 
 
 def figures(
-    evidence: Mapping[str, Any], recorded: str | None, new: str | None, *, of_numbers: bool = True
+    evidence: Mapping[str, Any],
+    recorded: str | None,
+    new: str | None,
+    question: str | None = None,
+    *,
+    of_numbers: bool = True,
 ) -> str:
-    """Return which numbers or names only one answer has, with their units; empty if the evidence does not say."""
+    """Return which numbers or names only one answer has, with their units; empty if the evidence does not say.
+
+    A number of the new answer that the question states is left out if the recorded answer has others.
+    """
     lost = _written(evidence, "recorded", recorded or "")
-    gained = _written(evidence, "new", new or "")
+    gained = _not_asked(_written(evidence, "new", new or ""), question, lost)
     if of_numbers and lost and gained and _count_other_things(lost, gained):
         return f"The new answer adds {listed(gained)} and leaves out {listed(lost)}"
     if lost and gained:
@@ -71,14 +84,24 @@ def figures(
     return f"The new answer lacks {listed(lost)}" if lost else ""
 
 
-def brief(evidence: Mapping[str, Any], recorded: str | None = None, new: str | None = None) -> str:
+def brief(
+    evidence: Mapping[str, Any],
+    recorded: str | None = None,
+    new: str | None = None,
+    question: str | None = None,
+) -> str:
     """Return whether an answer says the opposite, and which numbers or names it adds and leaves out, in a few words; empty if the evidence does not say."""
-    named = (
-        ("adds", _written(evidence, "new", new or "")),
-        ("leaves out", _written(evidence, "recorded", recorded or "")),
-    )
+    lost = _written(evidence, "recorded", recorded or "")
+    gained = _not_asked(_written(evidence, "new", new or ""), question, lost)
+    named = (("adds", gained), ("leaves out", lost))
     opposite = ["says the opposite"] if evidence.get("turned") else []
     return ", ".join([*opposite, *(f"{does} {listed(entries)}" for does, entries in named if entries)])
+
+
+def stated_in(question: str | None, text: str) -> bool:
+    """Return whether a text is a number that the question states, however it is written there."""
+    numbers = Statement(text).numbers
+    return bool(question and numbers) and not missing_numbers(numbers, Statement(question or "").numbers)
 
 
 def texts_of(evidence: Mapping[str, Any], name: str) -> list[str]:

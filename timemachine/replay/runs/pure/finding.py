@@ -92,7 +92,7 @@ class StepFinding:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
     """What happened to a replayed step. `is_call`: it is a model call, and not a find or an ask. `frames` passages were recorded with it.
-    `recorded` and `new` are the texts of its answers, None where there is none to compare.
+    `recorded` and `new` are the texts of its answers, None where there is none to compare, and `question` that of an ask.
     """
 
     status: str
@@ -103,6 +103,7 @@ class StepResult:
     frames: int = 0
     recorded: str | None = None
     new: str | None = None
+    question: str | None = None
 
 
 def finding(step: StepResult, passages: PassageChanges | None) -> StepFinding:
@@ -146,7 +147,8 @@ def _with_evidence(verdict: str, evidence: Mapping[str, Any]) -> str:
 
 def _facts(step: StepResult) -> str:
     """Say that an answer with other numbers or names says the opposite, or what it adds, leaves out or replaces."""
-    found = figures(step.evidence, step.recorded, step.new, of_numbers=step.verdict == "numbers_differ")
+    of_numbers = step.verdict == "numbers_differ"
+    found = figures(step.evidence, step.recorded, step.new, step.question, of_numbers=of_numbers)
     if opposite := _opposite(step.evidence):
         return f"{opposite}; {found.replace('The new answer', 'it', 1)}" if found else opposite
     if found and step.recorded is not None and step.new is not None:

@@ -73,7 +73,8 @@ class StepTotals:
 class Tally(StepTotals):
     """The results of a replay's steps, counted.
 
-    `cut_off` counts the steps whose recorded or new answer is cut off, `low_grounding` those whose new answer has LOW grounding. `spend_limit_usd` is the replay's own
+    `cut_off` counts the steps whose recorded or new answer is cut off, `low_grounding` those whose new answer has LOW grounding.
+    Among the answers whose numbers differ, `opposite` also say the opposite and `shortened` only leave numbers out. `spend_limit_usd` is the replay's own
     limit, None if it has none or shares one. `asked` counts the asks and model calls that were made again, `sent` the
     model calls among them. The recorded cost is that of the `called`: these, and those whose call was cancelled. `waiting` counts the calls whose model is busy; the last of
     them is tried again at `waits_until`. `ending` is how a continuation ended.
@@ -94,6 +95,8 @@ class Tally(StepTotals):
     called: int = 0
     cut_off: int = 0
     low_grounding: int = 0
+    opposite: int = 0
+    shortened: int = 0
     spend_limit_usd: Decimal | None = None
     waiting: int = 0
     waits_until: datetime | None = None
@@ -123,7 +126,7 @@ class Tally(StepTotals):
     @property
     def verdicts_in_words(self) -> str:
         """Return the count of each verdict, for example `9 identical, 2 reworded`; empty without verdicts."""
-        return listed_times(self.verdicts)
+        return listed_times(self.verdicts, opposite=self.opposite, shortened=self.shortened)
 
     @property
     def result_in_words(self) -> str:

@@ -42,12 +42,14 @@ class Conflict:
 def conflict(claim: Statement, place: Place, source: Source) -> Conflict | None:
     """Return the first contradiction between a claim and a place.
 
-    A number or name that no passage has; a number for which the sentence has another of its kind; a name next to a word
+    A number or name that no passage has (if the sentence also says the opposite, that is the contradiction); a number for which the sentence has another of its kind; a name next to a word
     next to which the sentence has another name; two names with exchanged roles, or two other things ("no_support",
     because nothing says it that way round); something negated on one side only, or pointing in the other direction.
     """
     close = place.own >= _CLOSE
     kind = _nowhere(claim, source)
+    if kind == "number" and close and _turned(claim, place.statement):
+        return Conflict(kind="negation")
     if kind is None and close and _number_replaced(claim, place):
         kind = "number"
     kind = kind or _name_replaced(claim, place, source)

@@ -30,6 +30,8 @@ CELLS_OF_A_PAGE: Final = 72
 BAR_WIDTH: Final = 40
 MOST_DIFFERENT: Final = "different"
 _DISTANCE: Final[Mapping[str, int]] = {name: place for place, name in enumerate(VERDICTS, 1)}
+_AS_FAR_AS: Final = {"shortened": "omits", "opposite": "polarity_differs"}
+"""The verdicts to which answers with other numbers are equal in distance."""
 ERASED: Final = "erased"
 JUDGE_WORDS: Final = {
     "waiting": "is waiting",
@@ -176,12 +178,11 @@ def matrix(
 
 def _totals(column: VariantTotals, asks: Sequence[Ask]) -> str:
     """Return how often a column has each verdict, and how many of its answers have LOW grounding."""
-    low = sum(_is_low(cell) for ask in asks for cell in ask.cells(column.arm))
-    return "; ".join(
-        filter(
-            None, (listed_times(column.verdicts), f"LOW grounding in {counted(low, 'answer')}" if low else "")
-        )
-    )
+    cells = [cell for ask in asks for cell in ask.cells(column.arm)]
+    changes = Counter(cell.numbers for cell in cells)
+    verdicts = listed_times(column.verdicts, opposite=changes["opposite"], shortened=changes["shortened"])
+    low = sum(map(_is_low, cells))
+    return "; ".join(filter(None, (verdicts, f"LOW grounding in {counted(low, 'answer')}" if low else "")))
 
 
 def _is_low(cell: Cell) -> bool:
@@ -192,7 +193,7 @@ def _difference(ask: Ask) -> tuple[int, float, int]:
     """Return how far the variants are from the recording: the farthest verdict (`VERDICTS` begins with the closest), then what all
     groundings lack, then all verdicts."""
     runs = [cell for (_, repeat), cell in ask.runs.items() if repeat != NOISE]
-    distances = [_DISTANCE.get(cell.verdict or "", 0) for cell in runs]
+    distances = [_DISTANCE.get(_AS_FAR_AS.get(cell.numbers or "") or cell.verdict or "", 0) for cell in runs]
     lacking = sum(1 - cell.grounding for cell in runs if cell.grounding is not None)
     return max(distances, default=0), lacking, sum(distances)
 

@@ -9,7 +9,7 @@ from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.metrics import MEASURES, Measure
 from timemachine.replay.comparison.pure.statistics import wording
 from timemachine.replay.comparison.pure.statistics.intervals import Interval
-from timemachine.replay.comparison.pure.statistics.paired import A_BETTER, B_BETTER, PairedResult
+from timemachine.replay.comparison.pure.statistics.paired import A_BETTER, B_BETTER, NOT_SHOWN, PairedResult
 from timemachine.replay.comparison.pure.variants import RECORDING
 
 WIDTH, ROW, MARGIN = 240, 28, 8
@@ -132,14 +132,22 @@ def _point(name: str, result: PairedResult, measure: Measure) -> _Point:
         value=result.difference or 0.0,
         interval=interval,
         words=words,
-        verdict=verdict.get(result.verdict, result.verdict),
+        verdict=verdict.get(result.verdict) or _undecided(result, better, worse),
         outcome={B_BETTER: "ahead", A_BETTER: "behind"}.get(result.verdict, "open"),
     )
 
 
+def _undecided(result: PairedResult, better: str, worse: str) -> str:
+    """Return a verdict that is no difference, and in how many pairs there is one all the same."""
+    if result.verdict != NOT_SHOWN or not (result.wins or result.losses):
+        return result.verdict
+    wins, losses = (f"{each:,}" if each else "none" for each in (result.wins, result.losses))
+    return f"{NOT_SHOWN}: {better} in {wins}, {worse} in {losses} of {result.n:,}"
+
+
 def _better(measure: Measure) -> str:
     if wording.is_closeness(measure.name):
-        return "right is closer to it"
+        return "right is closer to the recording, which may itself be wrong"
     return "right is better" if measure.higher_is_better else "left is better"
 
 

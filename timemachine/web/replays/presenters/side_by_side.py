@@ -260,6 +260,7 @@ def _finding(
         frames=len(step.frames or []),
         recorded=recorded if compared else None,
         new=new if compared else None,
+        question=answers.asked or answers.question,
     )
     return finding(result, changes_of(step, before, now, answered=recorded is not None))
 

@@ -28,8 +28,9 @@ class Support:
 
 def support_of(step: AnyStep, found: Any, *, same: bool) -> Support | None:
     """Return the support of both answers; None if nothing was checked."""
+    question = found.asked or found.question
     before, after = (
-        sentences(answer, grounding) if _is_checked(answer, grounding) else []
+        sentences(answer, grounding, question) if _is_checked(answer, grounding) else []
         for answer, grounding in (
             (found.recorded_answer, found.action.grounding),
             (found.new_answer, step.grounding),

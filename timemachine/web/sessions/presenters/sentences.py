@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any, Final
 
 from timemachine.core.pure.numbers import spaced
+from timemachine.replay.runs.pure.fact_changes import stated_in
 from timemachine.text.redaction.pure.marks import after_mark
 
 _WHY: Final = {
@@ -22,6 +23,7 @@ _REPLACED: Final = {
     "number": "the passage does not have this number",
     "name": "the passage does not have this name",
 }
+_CHECK_REST: Final = "the passage does not say this of the number in the question"
 _OTHERWISE: Final = "the passage says the opposite"
 _ELSE: Final = "the passage has something different"
 _PART: Final = "only part of it is in the passages"
@@ -33,7 +35,7 @@ class Sentence:
     """A part of an answer. `grounded` is None between sentences, and if nothing was recorded about it.
 
     Sentences that make a claim have a `number` from 1. `passage_start` and `passage_end` are the span in the frame's text that
-    supports or contradicts it, `missing` is what no passage has; older recordings have neither, and `told` is False. `swapped`
+    supports or contradicts it, `missing` is what no passage has, and `asked` what of it the question states; older recordings have neither, and `told` is False. `swapped`
     means that this span says the opposite (None: not recorded), `partly` that the passages have much of it.
     """
 
@@ -46,6 +48,7 @@ class Sentence:
     passage_start: int | None = None
     passage_end: int | None = None
     missing: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
     told: bool = False
     swapped: bool | None = None
     partly: bool = False
@@ -53,10 +56,12 @@ class Sentence:
     @property
     def why(self) -> str:
         """Return the reason why no passage supports it."""
-        if self.swapped:
+        if self.contradicts:
             return _OTHERWISE
         if self.reason == "no_support":
             return self._why_no_support
+        if self.reason == "number" and self.asked and self.asked == self.missing and self.frame is not None:
+            return _CHECK_REST
         if self.told and self.reason in _REPLACED:
             return _REPLACED[self.reason] if self.frame is not None else _NOWHERE[self.reason]
         return _WHY.get(str(self.reason), "not supported")
@@ -70,11 +75,16 @@ class Sentence:
         return _PART if self.partly else _WHY["no_support"]
 
     @property
+    def contradicts(self) -> bool:
+        """Return whether the passage that it names says the opposite."""
+        return bool(self.swapped) or (self.reason == "negation" and self.frame is not None)
+
+    @property
     def why_in_short(self) -> str | None:
         """Return the reason in a word or two; None if none is recorded."""
         if self.partly:
             return "partly supported"
-        if self.swapped:
+        if self.contradicts:
             return "opposite"
         return None if self.reason is None else spaced(str(self.reason))
 
@@ -83,7 +93,7 @@ class Sentence:
         """Return `supported`, `partly`, `contradicted` or `unsupported`: the look of its mark."""
         if self.grounded:
             return "supported"
-        if self.swapped:
+        if self.contradicts:
             return "contradicted"
         return "partly" if self.partly else "unsupported"
 
@@ -109,7 +119,7 @@ def counted(grounding: Mapping[str, Any]) -> str:
     )
 
 
-def sentences(answer: str | None, grounding: Any) -> Sequence[Sentence]:
+def sentences(answer: str | None, grounding: Any, question: str | None = None) -> Sequence[Sentence]:
     """Return the whole answer in parts; only the recorded sentences if they do not occur in the answer; none without any.
 
     A recorded grounding can have any form; anything but a list of sentences counts as no sentences.
@@ -117,12 +127,16 @@ def sentences(answer: str | None, grounding: Any) -> Sequence[Sentence]:
     found = grounding.get("sentences") if isinstance(grounding, Mapping) else None
     recorded = [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
     if answer is not None and recorded and _lies_in(answer, recorded):
-        return _numbered(_stretches(answer, recorded))
-    return _numbered(_sentence(each, str(each.get("text") or "")) for each in recorded)
+        return _numbered(_stretches(answer, recorded), question)
+    return _numbered((_sentence(each, str(each.get("text") or "")) for each in recorded), question)
 
 
-def _numbered(found: Iterable[Sentence]) -> list[Sentence]:
+def _numbered(found: Iterable[Sentence], question: str | None) -> list[Sentence]:
     numbers = count(1)
+    found = (
+        replace(each, asked=tuple(text for text in each.missing if stated_in(question, text)))
+        for each in found
+    )
     return [each if each.grounded is None else replace(each, number=next(numbers)) for each in found]
 
 

@@ -15,6 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.numbers import counted, whole_number
+from timemachine.evidence.log.keys import existing_key
 from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.commands import links
 from timemachine.governance.sharing.models import ACTIVE, EXHAUSTED, ShareLink
@@ -173,6 +174,7 @@ def share(request: HttpRequest, access: Access, id: str, of: str) -> HttpRespons
         shown=_shown(link),
         url=links.url_of(token),
         passphrase=form.cleaned_data["passphrase"],
+        evidence_key=existing_key(access.project),
         preview=unaware,
         status=201,
     )
