@@ -4,13 +4,13 @@ from typing import Any, cast
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
-from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 
 from tests.core.accounts.people import member
+from timemachine.core.accounts.browser_sessions import SessionStore
 from timemachine.core.accounts.models import Project, User
 from timemachine.core.pure.errors import NotAllowed, NotFound, NotSignedIn
 from timemachine.web import access, errors

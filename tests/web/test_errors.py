@@ -102,7 +102,7 @@ def test_a_page_says_that_the_disk_of_the_database_is_full(
         cursor.execute(
             "CREATE TRIGGER disk_full BEFORE INSERT ON tm_api_key FOR EACH ROW EXECUTE FUNCTION disk_full()"
         )
-    answer = browser.post("/settings/keys/", {"name": "agent", "scopes": ["record"]})
+    answer = browser.post("/settings/keys/", {"name": "agent", "scopes": ["record"], "expires": "90"})
     assert (answer.status_code, answer["Retry-After"]) == (503, "30")
     assert "The disk of the database is full, so nothing can be saved." in answer.text
     assert "Nothing was partially saved." in answer.text

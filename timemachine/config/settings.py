@@ -61,7 +61,6 @@ CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if SECURE else []
 INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.auth",
-    "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
@@ -84,6 +83,7 @@ MIDDLEWARE = [
     "timemachine.web.http.Compressed",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "timemachine.web.settings.this_browser.NotedUse",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -134,7 +134,10 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "sign_in"
 CSRF_FAILURE_VIEW = "timemachine.web.errors.refused"
-SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
+SESSION_ENGINE = "timemachine.core.accounts.browser_sessions"
+SIGN_IN_IDLE = timedelta(minutes=env.number("SIGN_IN_IDLE_MINUTES", 720))
+SIGN_IN_LONGEST = timedelta(hours=env.number("SIGN_IN_LONGEST_HOURS", 168))
+SESSION_COOKIE_AGE = int(SIGN_IN_LONGEST.total_seconds())
 SESSION_COOKIE_NAME = "__Host-tm_session" if SECURE else "tm_session"
 CSRF_COOKIE_NAME = "__Host-tm_csrf" if SECURE else "tm_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE

@@ -209,6 +209,7 @@ _FORMS: Final = {
     "make_pattern_rule": ("patterns", "rules"),
     "settings_you": ("settings", "you"),
     "settings_password": ("settings", "you"),
+    "settings_sign_out_others": ("settings", "browsers"),
     "settings_project": ("settings", "project"),
     "settings_new_project": ("settings", "project"),
     "settings_invite": ("settings", "members"),

@@ -19,7 +19,16 @@ from timemachine.web.sessions.views import (
     transcripts,
     work,
 )
-from timemachine.web.settings.views import members, models, project, redaction, retention, settings, sign_in
+from timemachine.web.settings.views import (
+    browsers,
+    members,
+    models,
+    project,
+    redaction,
+    retention,
+    settings,
+    sign_in,
+)
 from timemachine.web.sharing.views import log_and_key, printing, seals, shared, shares
 
 
@@ -59,6 +68,12 @@ urlpatterns = [
     path("settings/", settings.settings, name="settings"),
     path("settings/you/", settings.you, name="settings_you"),
     path("settings/password/", settings.password, name="settings_password"),
+    path("settings/browsers/sign-out/", browsers.sign_out_others, name="settings_sign_out_others"),
+    path(
+        "settings/browsers/<str:browser_id>/sign-out/",
+        browsers.sign_out_one,
+        name="settings_sign_out_browser",
+    ),
     path("settings/project/", project.rename, name="settings_project"),
     path("settings/projects/", project.new, name="settings_new_project"),
     path("settings/members/", members.invite, name="settings_invite"),

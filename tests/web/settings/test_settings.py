@@ -389,10 +389,10 @@ def test_the_theme_is_kept_in_the_browser_signed_in_or_not(client: Client, db: N
     assert "data-theme" not in client.get("/sign-in/").text
 
 
-def test_members_and_keys_are_cards_on_a_narrow_screen(project: Project, admin: Membership) -> None:
+def test_browsers_members_and_keys_are_cards_on_a_narrow_screen(project: Project, admin: Membership) -> None:
     make_api_key(project, name="ci", scopes=["read"], by=admin.user)
     shown = browser(admin).get("/settings/").text
-    assert shown.count('<table class="table stacked">') == 2
+    assert shown.count('<table class="table stacked">') == 3
     assert all(
         f'data-label="{label}"' in shown for label in ("Role", "Since", "Scopes", "Last used", "Expires")
     )

@@ -4,9 +4,11 @@ from typing import ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower, Now
+from django.utils.crypto import salted_hmac
 
 from timemachine.core.pure.ids import uuid7
 
@@ -128,6 +130,35 @@ class SignInLink(models.Model):
                 | Q(purpose__in=("sign_in", "reset"), project__isnull=True, role__isnull=True),
                 name="sign_in_link_invites_to_a_project",
             ),
+        ]
+
+
+class BrowserSession(AbstractBaseSession):
+    """What the server stores of a browser between requests; of a signed-in one also whose it is and what it is.
+
+    See `browser_sessions`, which writes it.
+    """
+
+    user = models.ForeignKey(User, null=True, on_delete=models.DB_CASCADE, related_name="browsers")
+    signed_in_at = models.DateTimeField(null=True)
+    seen_at = models.DateTimeField()
+    device = models.CharField(max_length=60)
+    network = models.CharField(max_length=50)
+
+    class Meta:
+        db_table = "tm_browser_session"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(user=None, signed_in_at=None) | Q(user__isnull=False, signed_in_at__isnull=False),
+                name="browser_session_signed_in",
+            ),
+        ]
+
+    @property
+    def public_id(self) -> str:
+        """Return an id for pages. The key itself would sign in."""
+        return salted_hmac("timemachine.browser_session", self.session_key, algorithm="sha256").hexdigest()[
+            :16
         ]
 
 

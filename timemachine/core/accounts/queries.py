@@ -4,7 +4,16 @@ from datetime import timedelta
 
 from django.db.models import QuerySet
 
-from timemachine.core.accounts.models import ADMIN, ApiKey, Membership, Project, SignInLink, User
+from timemachine.core.accounts.browser_sessions import is_over
+from timemachine.core.accounts.models import (
+    ADMIN,
+    ApiKey,
+    BrowserSession,
+    Membership,
+    Project,
+    SignInLink,
+    User,
+)
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
 
@@ -59,6 +68,20 @@ def key(project: Project, key_id: str) -> ApiKey:
     found = keys_of(project).filter(pk=key_id).first() if key_id.isalnum() else None
     if found is None:
         raise NotFound("This project has no such API key. See the list of keys.", code="no_such_key")
+    return found
+
+
+def browsers_of(user: User) -> list[BrowserSession]:
+    """Return the browsers in which this person is signed in, the last used first."""
+    rows = user.browsers.filter(expire_date__gt=now()).order_by("-seen_at", "-signed_in_at")
+    return [row for row in rows if not is_over(row)]
+
+
+def browser(user: User, browser_id: str) -> BrowserSession:
+    """Return the browser of this person that has this public id. Raises `NotFound`."""
+    found = next((one for one in browsers_of(user) if one.public_id == browser_id), None)
+    if found is None:
+        raise NotFound("This browser is already signed out.", code="no_such_browser")
     return found
 
 

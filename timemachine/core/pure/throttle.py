@@ -74,6 +74,14 @@ def seconds_until(until: datetime, now: datetime) -> int:
     return max(1, math.ceil((until - now).total_seconds()))
 
 
+def network_of(address: str | None) -> str:
+    """Return the network of an address, which says roughly where it is: the /24 of IPv4, the /48 of IPv6. Empty if unknown."""
+    origin = origin_of(address)
+    if origin is None:
+        return ""
+    return str(ipaddress.ip_network((origin, 48 if ":" in origin else 24), strict=False))
+
+
 def origin_of(address: str | None) -> str | None:
     """Return what identifies the sender of a request: its IPv4 address, or its /64 network in IPv6.
 

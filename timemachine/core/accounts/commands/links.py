@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import transaction
 
+from timemachine.core.accounts.commands.browsers import sign_out_browsers
 from timemachine.core.accounts.models import Membership, Project, SignInLink, User
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, NotSignedIn
@@ -66,9 +67,10 @@ def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> Sign
     link.used_at = now()
     link.save(update_fields=["used_at"])
     if link.purpose == SignInLink.RESET or (link.purpose == SignInLink.INVITE and signed_in != link.user):
-        # a new unusable password ends all sessions, so that two people with links never share an account
+        # two people with links must never share an account
         link.user.set_unusable_password()
         link.user.save(update_fields=["password"])
+        sign_out_browsers(link.user)
     if link.project:
         joining = {"role": str(link.role)}
         Membership.objects.get_or_create(project=link.project, user=link.user, defaults=joining)

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from timemachine.core.accounts import throttle
+from timemachine.core.accounts.commands.browsers import sign_out_browsers
 from timemachine.core.accounts.models import SignInLink, User
 from timemachine.core.accounts.naming import clean_email, clean_name
 from timemachine.core.database import lock_until_commit
@@ -50,6 +51,7 @@ def set_password(user: User, password: str) -> None:
         raise InvalidInput(" ".join(problems), code="weak_password", problems=problems)
     user.set_password(password)
     user.save(update_fields=["password"])
+    sign_out_browsers(user)
     SignInLink.objects.filter(user=user, used_at=None, project=None).delete()
 
 

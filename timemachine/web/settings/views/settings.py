@@ -26,7 +26,7 @@ from timemachine.web.form_parts import RecordForm
 from timemachine.web.http import page, see_other
 from timemachine.web.page_chrome import THEMES
 from timemachine.web.settings.forms import accounts as forms
-from timemachine.web.settings.known_browser import know_browser
+from timemachine.web.settings.this_browser import know_browser
 from timemachine.web.settings.views.sign_in import LINK_USED_AT
 
 LINK_COUNTS_FOR = timedelta(hours=1)
@@ -123,6 +123,8 @@ def _of_member(request: HttpRequest, access: Access) -> dict[str, object]:
         "theme": request.COOKIES.get("tm_theme", ""),
         "cache": status_of(access.project),
         "compression_rule": rule_of(access.project),
+        "browsers": queries.browsers_of(access.user),
+        "this_browser": request.session.session_key,
         "others": [one for one in access.memberships if one != access.membership],
     }
 

@@ -1,6 +1,6 @@
 """Sign in by password or one-time link, the first sign-in, and sign out."""
 
-from django.contrib.auth import login, logout, update_session_auth_hash
+from django.contrib.auth import logout, update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -14,7 +14,7 @@ from timemachine.web import access
 from timemachine.web.errors import page_message, waiting
 from timemachine.web.http import back_to, page, see_other
 from timemachine.web.settings.forms.accounts import SignInForm, WelcomeForm
-from timemachine.web.settings.known_browser import know_browser, known_browser
+from timemachine.web.settings.this_browser import know_browser, known_browser, sign_in_browser
 
 LINK_USED_AT = "link_used_at"
 
@@ -36,7 +36,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     except (NotSignedIn, TooManyRequests) as why:
         form.add_error(None, page_message(why))
         return waiting(_sign_in_page(request, form, status=why.status), why)
-    login(request, user)
+    sign_in_browser(request, user)
     return know_browser(see_other(back_to(request)), user)
 
 
@@ -92,7 +92,7 @@ def _sign_in_page(
 
 
 def _signed_in_by(request: HttpRequest, link: SignInLink) -> HttpResponse:
-    login(request, link.user)
+    sign_in_browser(request, link.user)
     response = see_other("/" if link.user.has_usable_password() else "welcome")
     if link.project:
         access.switch_project(request, str(link.project.pk))
