@@ -29,7 +29,11 @@ def test_another_host_is_refused(client: Client, address: str, method: str) -> N
 def test_hosts_are_checked_before_anything_answers() -> None:
     """What comes before only adds headers to answers."""
     before = settings.MIDDLEWARE[: settings.MIDDLEWARE.index("timemachine.web.hosts.AllowedHosts")]
-    assert before == ["timemachine.web.sharing.visitors.SharedHeaders", "timemachine.api.requests.NotStored"]
+    assert before == [
+        "timemachine.web.request_ids.RequestIds",
+        "timemachine.web.sharing.visitors.SharedHeaders",
+        "timemachine.api.requests.NotStored",
+    ]
 
 
 def test_the_api_says_it_in_its_form(client: Client) -> None:

@@ -1,17 +1,31 @@
 """Logs contain no secrets and no recorded text."""
 
 import io
+import json
 import logging
 import logging.config
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import IntegrityError, connection
+from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_django.fixtures import Settings
 
-from timemachine.core.accounts.commands.keys import KeyText
+from tests.web.people import browser_of
+from timemachine.core.accounts.commands.keys import KeyText, make_api_key
+from timemachine.core.accounts.models import SCOPES, Project
 from timemachine.core.pure.ids import public_id, secret
+from timemachine.core.pure.log_context import working_on
 from timemachine.web.logs import WithoutSecrets, without_secrets
 
 SECRET = "k9" * 21 + "x"  # as long as a real one, and the same in every process
@@ -56,12 +70,18 @@ def test_a_message_is_cleaned_after_its_arguments_are_inserted() -> None:
     assert record.getMessage() == "Not Found: /share/[secret]"
 
 
+def written_to(out: io.StringIO, form: str = "line") -> logging.Handler:
+    """Return a handler as it is configured, with one of its formats."""
+    configured = logging.config.DictConfigurator(settings.LOGGING)
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(configured.configure_formatter(configured.config["formatters"][form]))
+    handler.addFilter(configured.configure_filter(configured.config["filters"]["without_secrets"]))
+    return handler
+
+
 def logged(why: BaseException, message: str = "It failed: /share/%s", *values: object) -> str:
     """Return what the configured handler writes for an error."""
-    configured = logging.config.DictConfigurator(settings.LOGGING)
-    handler = logging.StreamHandler(out := io.StringIO())
-    handler.setFormatter(configured.configure_formatter(configured.config["formatters"]["line"]))
-    handler.addFilter(configured.configure_filter(configured.config["filters"]["without_secrets"]))
+    handler = written_to(out := io.StringIO())
     values = values or (f"tms_abc_{SECRET}",)
     handler.handle(
         logging.LogRecord("x", logging.ERROR, "", 0, message, values, (type(why), why, why.__traceback__))
@@ -91,3 +111,113 @@ def test_no_row_quoted_by_the_database_is_in_the_log() -> None:
     assert "The above exception was the direct cause" in text
     assert SECRET not in text
     assert "in two" not in text
+
+
+@pytest.fixture
+def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """A function that returns what was logged as JSON."""
+    handler, root = written_to(out := io.StringIO(), "json"), logging.getLogger()
+    root.addHandler(handler)
+    yield lambda: [json.loads(line) for line in out.getvalue().splitlines()]
+    root.removeHandler(handler)
+
+
+type Lines = Callable[[], list[dict[str, Any]]]
+
+
+@pytest.mark.parametrize("sent", ["5f0c2e7a-9b1d", "Root=1-67891233-abcdef", "a" * 128])
+def test_a_wellformed_request_id_of_a_proxy_is_kept(db: None, lines: Lines, sent: str) -> None:
+    answer = Client().get("/nope", headers={"X-Request-ID": sent})
+    assert answer["X-Request-ID"] == sent
+    assert f'Request ID <span class="mono">{sent}</span>' in answer.text
+    assert [each["request_id"] for each in lines()] == [sent]
+
+
+@pytest.mark.parametrize("sent", [None, "", "two words", "a\tb", "<b>", "ä", "a" * 129])
+def test_any_other_request_gets_a_new_id(db: None, sent: str | None) -> None:
+    headers = {} if sent is None else {"X-Request-ID": sent}
+    first, second = (Client().get("/nope", headers=headers)["X-Request-ID"] for _ in range(2))
+    assert re.fullmatch("[0-9a-f]{32}", first)
+    assert sent != first != second
+
+
+def test_an_api_error_has_the_request_id_in_body_header_and_log(project: Project, lines: Lines) -> None:
+    answer = Client().get("/api/sessions")
+    assert answer.status_code == 401
+    assert answer.json()["request_id"] == answer["X-Request-ID"] == lines()[-1]["request_id"]
+
+
+def test_an_internal_error_says_where_to_look(project: Project, lines: Lines) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE tm_session RENAME TO tm_elsewhere")
+    _, key = make_api_key(project, name="test", scopes=SCOPES)
+    answer = Client().get("/api/sessions", headers={"Authorization": f"Bearer {key}"})
+    request_id = answer["X-Request-ID"]
+    assert answer.status_code == 500
+    assert answer.json()["message"].endswith(f"in the server's log under the request ID {request_id}.")
+    failed = next(each for each in lines() if each["request_id"] == request_id)
+    assert (failed["level"], failed["message"]) == ("ERROR", "GET /api/sessions failed")
+    assert 'relation "tm_session" does not exist' in failed["error"]
+
+
+def test_no_name_of_a_refused_request_is_logged(project: Project, lines: Lines, settings: Settings) -> None:
+    settings.LOG_REQUESTS = True
+    name = "Kündigung-Müller"
+    quoted = quote(name)
+    browser = browser_of(project)
+    _, key = make_api_key(project, name="test", scopes=["read"])
+    headers = {"Authorization": f"Bearer {key}"}
+    file = SimpleUploadedFile(f"{name}.pdf", b"not a recording")
+    refused = [
+        browser.get(f"/{quoted}/"),
+        browser.get(f"/sessions/{quoted}/?q={quoted}"),
+        browser.post("/import/", {"file": file}),
+        browser.post(f"/sessions/{quoted}/notes/", {"text": name}),
+        Client(enforce_csrf_checks=True).post(f"/collections/{quoted}/", {"a": name}),
+        Client().get(f"/api/sessions/{quoted}", headers=headers),
+        Client().get(f"/api/{quoted}", headers=headers),
+        Client().put(f"/api/sessions/{quoted}", headers=headers),
+        Client().post("/api/sessions", json.dumps({"key": name}), "application/json", headers=headers),
+        Client().post(f"/api/import?name={quoted}", b"x", "application/json", headers=headers),
+        Client().get("/", headers={"Host": f"{name.encode('ascii', 'ignore').decode()}.example"}),
+    ]
+    assert [each.status_code for each in refused if each.status_code < 400] == []
+    text = json.dumps(lines(), ensure_ascii=False)
+    assert len(lines()) > 2 * len(refused) - 2
+    assert "Not Found: /api/sessions/<session_id>" in text
+    assert not re.search("ndigung|ller|%C3", text), text
+
+
+def test_each_request_is_logged_on_request(project: Project, lines: Lines, settings: Settings) -> None:
+    Client().get("/sign-in/")
+    assert lines() == []
+    settings.LOG_REQUESTS = True
+    Client().get(f"/sign-in/{SECRET}/")
+    (line,) = lines()
+    assert (line["method"], line["route"], line["status"]) == ("GET", "/sign-in/<str:secret>/", 200)
+    assert line["milliseconds"] >= 0
+    assert SECRET not in json.dumps(line)
+
+
+def test_lines_of_text_end_with_the_request_id() -> None:
+    root, out = logging.getLogger("x"), io.StringIO()
+    handler = written_to(out)
+    root.addHandler(handler)
+    with working_on("run_import", "abc-1"):
+        root.warning("It is %s", "late")
+    root.warning("It is early")
+    root.removeHandler(handler)
+    first, second = out.getvalue().splitlines()
+    assert first.endswith("WARNING x It is late [request abc-1]")
+    assert second.endswith("WARNING x It is early")
+
+
+def test_another_log_format_is_refused_at_start() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "timemachine.management", "check"],
+        env=os.environ | {"LOG_FORMAT": "xml"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "LOG_FORMAT is 'xml'. Set it to line or json.\n")

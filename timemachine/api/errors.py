@@ -23,7 +23,9 @@ from timemachine.core.pure.errors import (
     TooLarge,
 )
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.log_context import of_this_request, with_request_id
 from timemachine.core.pure.schemas import Schema
+from timemachine.core.routes import route_of
 
 log = logging.getLogger(__name__)
 
@@ -33,11 +35,15 @@ _ERRORS, _FAULTS = 400, 500
 
 
 class Error(Schema):
-    """Why a request was refused: `code` for programs (docs/errors.md lists them), `message` for people, `facts` for both."""
+    """Why a request was refused: `code` for programs (docs/errors.md lists them), `message` for people, `facts` for both.
+
+    `request_id` is also in the header `X-Request-ID`, and in the server's log.
+    """
 
     code: str
     message: str
     facts: JsonObject
+    request_id: str | None
 
 
 class MethodNotAllowed(InvalidInput):
@@ -111,13 +117,13 @@ def _answer(api: NinjaAPI, request: HttpRequest, error: Exception) -> HttpRespon
         error = HttpError(400, "The server could not read this request. Send fewer or smaller fields.")
     if isinstance(error, HttpError) and not isinstance(error, AuthenticationError):
         facts = {"code": "invalid_request", "message": str(error), "facts": {}}
-        return api.create_response(request, facts, status=error.status_code)
+        return api.create_response(request, with_request_id(facts), status=error.status_code)
     return refusal(_ours(request, error))
 
 
 def refusal(error: TimeMachineError) -> HttpResponse:
     """Return the error as a response, with `Retry-After` if it says when to try again."""
-    response = JsonResponse(error.as_json(), status=error.status, content_type=_JSON)
+    response = JsonResponse(with_request_id(error.as_json()), status=error.status, content_type=_JSON)
     wait = error.facts.get("retry_after_seconds")
     if wait is not None and isfinite(wait):
         response["Retry-After"] = str(ceil(wait))
@@ -156,14 +162,14 @@ def _only_deleted(error: TimeMachineError) -> NotFound:
 def _failed(request: HttpRequest, error: Exception) -> TimeMachineError:
     failure = failure_of(error)
     if failure:
-        log.error("%s %s failed (%s): %s", request.method, request.path, failure.code, failure.details)
+        log.error("%s %s failed (%s): %s", request.method, route_of(request), failure.code, failure.details)
         return failure.refusal()
-    log.error("%s %s failed", request.method, request.path, exc_info=error)
+    log.error("%s %s failed", request.method, route_of(request), exc_info=error)
     return _fault()
 
 
 def _fault() -> TimeMachineError:
-    return TimeMachineError("Internal error. Details are in the server's log.")
+    return TimeMachineError(f"Internal error. Details are in the server's log{of_this_request()}.")
 
 
 def _no_address() -> NotFound:

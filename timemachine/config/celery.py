@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 from celery import Celery
-from celery.signals import celeryd_init, worker_init
+from celery.signals import celeryd_init, setup_logging, worker_init
 from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "timemachine.config.settings")
@@ -16,6 +16,11 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["timemachine.jobs"], related_name="registry")
 app.user_options["worker"].add(click.Option(["--beat-thread"], is_flag=True))
 app.steps["worker"].add("timemachine.config.beat:BeatThread")
+
+
+@setup_logging.connect(weak=False)
+def keep_logging(**_: Any) -> None:
+    """Keep Django's `LOGGING`, as every receiver of this signal does. Celery would set a level of its own."""
 
 
 @celeryd_init.connect(weak=False)

@@ -1,6 +1,7 @@
 """Read environment variables. `docs/settings.md` describes all that Time Machine reads."""
 
 import os
+import sys
 
 _TRUE = {"1", "true", "yes", "on"}
 
@@ -18,6 +19,14 @@ def flag(name: str) -> bool:
 def number(name: str, default: int) -> int:
     """Return the variable as an integer."""
     return int(text(name, str(default)))
+
+
+def choice(name: str, default: str, *others: str) -> str:
+    """Return the variable. Ends the program if it is none of these words."""
+    chosen = text(name, default)
+    if chosen not in (default, *others):
+        sys.exit(f"{name} is {chosen!r}. Set it to {' or '.join((default, *others))}.")
+    return chosen
 
 
 def names(name: str) -> list[str]:

@@ -71,7 +71,8 @@ INSTALLED_APPS = [
 WEB_PROCESSES = min(2, os.cpu_count() or 1)
 """How many processes answer requests, see `timemachine.config.server`."""
 MIDDLEWARE = [
-    "timemachine.web.sharing.visitors.SharedHeaders",  # first, so that every response gets them
+    "timemachine.web.request_ids.RequestIds",  # first, so that every log line and response has the id
+    "timemachine.web.sharing.visitors.SharedHeaders",  # before others, so that every response gets them
     "timemachine.api.requests.NotStored",
     "timemachine.web.hosts.AllowedHosts",
     "django.middleware.security.SecurityMiddleware",
@@ -259,6 +260,7 @@ ANSWER_CACHE_MAX_AGE_DAYS = env.number("ANSWER_CACHE_MAX_AGE_DAYS", 30)
 
 # --- logs: to standard error, one line each, never with a body
 
+LOG_REQUESTS = env.flag("LOG_REQUESTS")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -267,14 +269,19 @@ LOGGING = {
             "()": "timemachine.web.logs.Line",
             "format": "{asctime} {levelname} {name} {message}",
             "style": "{",
-        }
+        },
+        "json": {"()": "timemachine.web.logs.JsonLine"},
     },
     "filters": {
         "without_secrets": {"()": "timemachine.web.logs.WithoutSecrets"},
         "refusals": {"()": "timemachine.web.logs.Refusals"},
     },
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["without_secrets"]}
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": env.choice("LOG_FORMAT", "line", "json"),
+            "filters": ["without_secrets"],
+        }
     },
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
     "loggers": {
@@ -284,7 +291,7 @@ LOGGING = {
         "mcp": {"level": "WARNING"},
         "pgmq": {"level": "WARNING"},
         "psycopg.pool": {"level": "WARNING"},
-        "celery.app.trace": {"level": "WARNING"},
-        "celery.beat": {"level": "WARNING"},
+        "celery": {"level": "WARNING"},
+        "kombu.connection": {"level": "ERROR"},  # that PGMQ has no host name is no problem
     },
 }

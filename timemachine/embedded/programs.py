@@ -28,8 +28,8 @@ def web_server(address: Address, environment: dict[str, str]) -> Program:
 def worker(environment: dict[str, str]) -> Program:
     """Celery with beat in one process. If this process is killed, it stops immediately: its leases expire and another worker continues."""
     work = ("--beat-thread", "-s", str(home() / "beat-schedule"), "--pool", "threads", "-c", str(_THREADS))
-    quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING")
-    command = ("celery", "-A", "timemachine.config", "worker", *work, *quiet)
+    quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+    command = ("celery", "--quiet", "-A", "timemachine.config", "worker", *work, *quiet)
     checked = {
         "CELERY_SKIP_CHECKS": "1"
     }  # the preparation has checked; Celery's checks would import every page

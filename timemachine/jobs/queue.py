@@ -10,9 +10,11 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from timemachine.core.jobs import Job
+from timemachine.core.pure.log_context import current
 
 log = logging.getLogger(__name__)
 
+REQUEST_ID: Final = "request_id"
 _last_enqueued: Final[dict[tuple[str, Any], float]] = {}
 
 
@@ -40,7 +42,7 @@ def enqueue_now(job: Job, *ids: Any) -> None:
 def send(job: Job, *ids: Any) -> bool:
     """Send one message; return False if the broker is unreachable."""
     try:
-        current_app.send_task(task_name(job), [str(each) for each in ids])
+        current_app.send_task(task_name(job), [str(each) for each in ids], headers=_headers())
     except (OperationalError, psycopg.Error, OSError) as why:
         log.warning(
             "the queue is unreachable; the sweep will enqueue %s for %s later: %s",
@@ -50,6 +52,12 @@ def send(job: Job, *ids: Any) -> bool:
         )
         return False
     return True
+
+
+def _headers() -> dict[str, str]:
+    """Return what a message has besides its ids: the id of the request that enqueues the job."""
+    request_id = current().request_id
+    return {REQUEST_ID: request_id} if request_id else {}
 
 
 def task_name(job: Job) -> str:

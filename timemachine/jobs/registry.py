@@ -3,9 +3,10 @@
 import logging
 from importlib import import_module
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final
 
-from celery import current_app, shared_task
+from celery import Task, current_app, shared_task
 from celery.signals import worker_ready
 from django.conf import settings
 from django.db import DatabaseError
@@ -15,7 +16,8 @@ import timemachine
 from timemachine.core.database import failure_of
 from timemachine.core.jobs import JOBS, Job
 from timemachine.core.leases import Enqueued, mark_enqueued
-from timemachine.jobs.queue import enqueue_now, send, task_name
+from timemachine.core.pure.log_context import working_on
+from timemachine.jobs.queue import REQUEST_ID, enqueue_now, send, task_name
 
 log = logging.getLogger(__name__)
 
@@ -31,12 +33,16 @@ def run(job: Job, *ids: str) -> None:
         for each in ids:
             send(job, each)
         return
+    began = monotonic()
     try:
         next_jobs = job(*ids)
     except Exception as why:
         if not _logged_in_one_line(f"run {job.name} {' '.join(ids)}".strip(), why):
             raise
         return
+    if settings.LOG_REQUESTS:
+        facts = {"milliseconds": round((monotonic() - began) * 1000)}
+        log.info("%s %s in %s ms", job.name, " ".join(ids), facts["milliseconds"], extra={"facts": facts})
     for following, following_id in next_jobs:
         enqueue_now(following, following_id)
 
@@ -84,11 +90,12 @@ def enqueue_at_start(**_: Any) -> None:
 def bind(job: Job) -> None:
     """Register a job as a Celery task."""
 
-    def task(*ids: str) -> None:
-        run(job, *ids)
+    def task(self: Task[Any, Any], *ids: str) -> None:
+        with working_on(job.name, (self.request.headers or {}).get(REQUEST_ID)):
+            run(job, *ids)
 
     task.__doc__ = job.function.__doc__
-    shared_task(name=task_name(job))(task)
+    shared_task(name=task_name(job), bind=True)(task)
 
 
 def load() -> None:

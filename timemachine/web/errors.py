@@ -17,7 +17,9 @@ from timemachine.core.database import failure_of
 from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.database_failures import Failure
 from timemachine.core.pure.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError, Unavailable
+from timemachine.core.pure.log_context import current, with_request_id
 from timemachine.core.pure.single_values import check_once_each
+from timemachine.core.routes import route_of
 from timemachine.web.http import is_by_htmx
 
 log = logging.getLogger(__name__)
@@ -127,7 +129,13 @@ def page_text(text: str, labels: Mapping[str, str] | None = None) -> str:
 def error_page(request: HttpRequest, status: int, message: str) -> HttpResponse:
     """Return the page of an error: what failed, and what to do."""
     title = TITLES.get(status, "Something went wrong")
-    facts = {"status": status, "title": title, "message": message, "without_alerts": True}
+    facts = {
+        "status": status,
+        "title": title,
+        "message": message,
+        "request_id": current().request_id,
+        "without_alerts": True,
+    }
     return render(request, "errors/error.html", facts, status=status)
 
 
@@ -145,11 +153,12 @@ def deleted_session(request: HttpRequest, error: TimeMachineError) -> HttpRespon
 
 def failure_page(request: HttpRequest, failure: Failure) -> HttpResponse:
     """Return the page for a failure of the database or a disk; it makes no queries, not even for the signed-in person."""
-    log.error("%s %s failed (%s): %s", request.method, request.path, failure.code, failure.details)
+    log.error("%s %s failed (%s): %s", request.method, route_of(request), failure.code, failure.details)
     facts = {
         "status": Unavailable.status,
         "title": TITLES[Unavailable.status],
         "message": page_text(f"{failure.cause} {_NOTHING_SAVED}"),
+        "request_id": current().request_id,
         "project": None,
         "messages": (),
     }
@@ -184,7 +193,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # no
     """Return the 404 page, the same for missing things and for those of other projects; JSON under `/api/`."""
     if request.path.startswith("/api/"):
         missing = NotFound("There is no such API endpoint. See /api/docs for the list.")
-        return JsonResponse(missing.as_json(), status=missing.status)
+        return JsonResponse(with_request_id(missing.as_json()), status=missing.status)
     return error_page(request, 404, "This page does not exist, or it belongs to another project.")
 
 

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.log_context import with_request_id
 
 _FOR_PROGRAMS: Final = ("/api/", "/v1/")
 _WHY: Final = (
@@ -40,5 +41,5 @@ class AllowedHosts:
 def _refused(request: HttpRequest) -> HttpResponse:
     if request.path_info.startswith(_FOR_PROGRAMS):
         error = UnknownHost(_WHY)
-        return JsonResponse(error.as_json(), status=error.status)
+        return JsonResponse(with_request_id(error.as_json()), status=error.status)
     return HttpResponse(_WHY, status=UnknownHost.status, content_type="text/plain; charset=utf-8")

@@ -1,8 +1,16 @@
-"""Keep secrets out of logs: links and keys that a reader of the log could use. Refused requests are warnings."""
+"""The lines of the log: as text or JSON, with the id of the request, and without secrets. Refused requests are warnings."""
 
+import json
 import logging
 import re
+from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
+
+from django.http import HttpRequest
+
+from timemachine.core.pure.log_context import current
+from timemachine.core.routes import route_of
 
 _SECRETS = (
     (re.compile(r"/(sign-in|share)/[^/\s?#'\"]+"), r"/\1/[secret]"),
@@ -26,12 +34,45 @@ class Line(logging.Formatter):
         """Return the traceback."""
         return without_secrets(_ROWS.sub("", super().formatException(ei)))
 
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the name in the standard library
+        """Return the line, with the id of the request at its end."""
+        work = current()
+        suffix = f" [request {without_secrets(work.request_id)}]" if work.request_id else ""
+        return super().formatMessage(record) + suffix
+
+
+class JsonLine(Line):
+    """A log line as a JSON object: `time`, `level`, `logger`, `message`, and where they apply `request_id`, `job`, `error`
+    (a traceback) and the facts of a request.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the object in one line."""
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line |= {name: without_secrets(value) for name, value in asdict(current()).items() if value}
+        line |= getattr(record, "facts", {})
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)
+
 
 class WithoutSecrets(logging.Filter):
-    """Removes secrets from every message: one-time links, share links and keys, and rows that a database quotes."""
+    """Removes from every message: one-time links, share links and keys, rows that a database quotes, and the URL of a request,
+    which can contain names; its pattern takes its place.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Keep the log record and remove secrets from its message."""
+        request = getattr(record, "request", None)
+        if isinstance(request, HttpRequest) and isinstance(record.args, tuple):
+            # Django escapes it
+            paths = (request.path, request.path.encode("unicode_escape").decode("ascii"))
+            record.args = tuple(route_of(request) if each in paths else each for each in record.args)
         record.msg, record.args = without_secrets(_ROWS.sub("", record.getMessage())), ()
         return True
 

@@ -62,7 +62,7 @@ def refused(answer: Any, *statuses: int) -> str:
     """The message of a refusal, which has one of these statuses."""
     assert answer.status_code in statuses, answer.content[:300]
     body = answer.json()
-    assert set(body) == {"code", "message", "facts"}
+    assert set(body) == {"code", "message", "facts", "request_id"}
     assert body["code"] != "internal_error"
     return str(body["message"])
 

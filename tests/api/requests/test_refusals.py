@@ -64,7 +64,7 @@ def test_wrong_input_gets_one_clear_sentence_and_changes_nothing(
 ) -> None:
     before = everything()
     answer = api.post(path, body)
-    assert (answer.status_code, set(answer.json())) == (status, {"code", "message", "facts"})
+    assert (answer.status_code, set(answer.json())) == (status, {"code", "message", "facts", "request_id"})
     assert says in answer.json()["message"]
     assert everything() == before
 
@@ -198,6 +198,6 @@ def test_unknown_addresses_and_methods_use_the_usual_error_format(
 ) -> None:
     answer = getattr(api, method)(path, *([{}] if method == "put" else []))
     assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert answer.json().keys() == {"code", "message", "facts"}
+    assert answer.json().keys() == {"code", "message", "facts", "request_id"}
     allowed = {"/sessions": {"POST", "GET"}, "/suites/x/runs/1": {"GET"}}.get(path, {""})
     assert set(answer.get("Allow", "").split(", ")) == allowed

@@ -1290,11 +1290,15 @@ class ErasurePage(TypedDict):
 
 @final
 class Error(TypedDict):
-    """Why a request was refused: `code` for programs (docs/errors.md lists them), `message` for people, `facts` for both."""
+    """Why a request was refused: `code` for programs (docs/errors.md lists them), `message` for people, `facts` for both.
+
+    `request_id` is also in the header `X-Request-ID`, and in the server's log.
+    """
 
     code: str
     message: str
     facts: JsonObject
+    request_id: str | None
 
 
 @final

@@ -218,7 +218,7 @@ def _recorded_failure(
     try:
         return _record(session, draft, findings, ask_id)
     except TimeMachineError as why:
-        log.warning("a failed ask could not be recorded: %s", why.message)
+        log.warning("a failed ask could not be recorded: %s", why.code)
         return None
 
 

@@ -141,7 +141,7 @@ def _given_up(ask_id: UUID) -> bool:
     try:
         return _record(ask_id)
     except TimeMachineError as why:
-        log.error("the lost ask %s could not be recorded: %s", ask_id, why.message)  # noqa: TRY400 - it has a name
+        log.error("the lost ask %s could not be recorded: %s", ask_id, why.code)  # noqa: TRY400 - it has a name
         return bool(_silent().filter(id=ask_id).delete()[0])
 
 

@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: a6e9e91840b3dea05757dedf0506d6cca370c35217e91c37842717af4924e813
+// SHA-256 of the document: 46f089d259d7cfbed4e66007126c47db9178a649e48717bad1ab0e8244ba23bc
 
 export interface paths {
     "/api/answer-cache": {
@@ -4242,13 +4242,18 @@ export interface components {
             items: components["schemas"]["ErasureOut"][];
             next: string | null;
         };
-        /** @description Why a request was refused: `code` for programs (docs/errors.md lists them), `message` for people, `facts` for both. */
+        /**
+         * @description Why a request was refused: `code` for programs (docs/errors.md lists them), `message` for people, `facts` for both.
+         *
+         *     `request_id` is also in the header `X-Request-ID`, and in the server's log.
+         */
         Error: {
             code: string;
             facts: {
                 [key: string]: unknown;
             };
             message: string;
+            request_id: string | null;
         };
         /** @description What went wrong in a step. */
         ErrorIn: {
