@@ -104,7 +104,7 @@ def test_every_colour_that_is_used_is_a_token() -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "kilobytes"), [(("js/*.js",), 27), (("js/*.js", "vendor/htmx/htmx.min.js"), 40)]
+    ("files", "kilobytes"), [(("js/*.js",), 28), (("js/*.js", "vendor/htmx/htmx.min.js"), 41)]
 )
 def test_all_scripts_together_stay_within_their_size_limit(files: tuple[str, ...], kilobytes: int) -> None:
     found = [path for pattern in files for path in STATIC.glob(pattern) if path.name not in ON_DEMAND]

@@ -23,7 +23,7 @@ from tests.memory.patterns.recorded import read as read_patterns
 from tests.memory.patterns.recorded import session_of as session_with
 from tests.web.routes import Route, every_route
 from timemachine.core.accounts.commands.projects import invite
-from timemachine.core.accounts.models import BrowserSession, Project, SignInLink
+from timemachine.core.accounts.models import BrowserSession, Project, SecondFactor, SignInLink
 from timemachine.evidence.sealing.seals import seal_session
 from timemachine.recording.importing.worker import hand_in
 from timemachine.recording.sessions.models import Action
@@ -145,6 +145,9 @@ def everything_in(other_project: Project) -> OtherProject:
         "transcript": "text",
         "form": "csv",
         "members": str(admin.pk),
+        "second-factor": str(
+            SecondFactor.objects.create(user=admin.user, kind="app", name=CANARY, secret=b"").pk
+        ),
         "browsers": BrowserSession.objects.get(user=admin.user).public_id,
         "invitations": str(SignInLink.objects.get(purpose="invite").pk),
         "intakes": str(uuid4()),

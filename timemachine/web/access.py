@@ -20,6 +20,7 @@ from timemachine.core.pure.errors import NotAllowed, NotFound, NotSignedIn
 ROLE_WORDS = {VIEWER: "a viewer", OPERATOR: "an operator", ADMIN: "an administrator"}
 _STORED_AS = "timemachine.access"
 _PROJECT = "project"
+_SECOND_FACTOR = "second_factor"
 _READS: Final = ("GET", "HEAD")
 
 type View[**P] = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
@@ -109,6 +110,16 @@ def switch_project(request: HttpRequest, project_id: str) -> Project:
     raise NotFound("There is no such project, or you are not a member of it.", code="no_such_project")
 
 
+def note_second_factor(request: HttpRequest, *, shown: bool = True) -> None:
+    """Note whether the person of this browser has shown a second factor."""
+    request.session[_SECOND_FACTOR] = shown
+
+
+def has_second_factor(request: HttpRequest) -> bool:
+    """Return whether the person of this browser has shown a second factor."""
+    return bool(request.session.get(_SECOND_FACTOR))
+
+
 def address_of(request: HttpRequest) -> str | None:
     """Return the client's IP address, as seen by the proxy if there is one; None if unknown."""
     found = request.META.get("REMOTE_ADDR", "")
@@ -155,6 +166,11 @@ def _of(request: HttpRequest) -> Access:
         )
     chosen = request.session.get(_PROJECT)
     current = next((one for one in memberships if str(one.project.pk) == chosen), memberships[0])
+    if current.project.needs_second_factor and not has_second_factor(request):
+        raise NotAllowed(
+            f"{current.project} is only for members with a second factor. Set up yours first.",
+            code="needs_second_factor",
+        )
     return Access(user=user, membership=current, memberships=memberships)
 
 

@@ -16,7 +16,14 @@ from django_htmx.http import HttpResponseClientRedirect
 from timemachine.core.database import failure_of
 from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.database_failures import Failure
-from timemachine.core.pure.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError, Unavailable
+from timemachine.core.pure.errors import (
+    InvalidInput,
+    NotAllowed,
+    NotFound,
+    NotSignedIn,
+    TimeMachineError,
+    Unavailable,
+)
 from timemachine.core.pure.log_context import current, with_request_id
 from timemachine.core.pure.single_values import check_once_each
 from timemachine.core.routes import route_of
@@ -77,6 +84,8 @@ class ErrorPages:
         """Return a page for our own errors; any other error is left to Django."""
         if isinstance(error, NotSignedIn):
             return sign_in_first(request, error)
+        if isinstance(error, NotAllowed) and error.code == "needs_second_factor":
+            return set_up_first(request, error)
         failure = failure_of(error)
         if failure:
             return failure_page(request, failure)
@@ -93,7 +102,17 @@ def sign_in_first(request: HttpRequest, error: NotSignedIn) -> HttpResponse:
     if is_by_htmx(request):
         return HttpResponseClientRedirect(_sign_in_address(_page_of(request)))
     if request.method in {"GET", "HEAD"}:
-        return redirect(_sign_in_address(request.get_full_path()))
+        return redirect(_sign_in_address(request.get_full_path(), again=error.code == "sign_in_again"))
+    return error_page(request, error.status, page_message(error))
+
+
+def set_up_first(request: HttpRequest, error: NotAllowed) -> HttpResponse:
+    """Redirect to where a second factor is set up; a submitted form is not kept, so it gets a page that says why."""
+    address = reverse("second_factor")
+    if is_by_htmx(request):
+        return HttpResponseClientRedirect(address)
+    if request.method in {"GET", "HEAD"}:
+        return redirect(address)
     return error_page(request, error.status, page_message(error))
 
 
@@ -167,8 +186,8 @@ def failure_page(request: HttpRequest, failure: Failure) -> HttpResponse:
     return response
 
 
-def _sign_in_address(back_to: str) -> str:
-    return reverse("sign_in", query={"next": back_to})
+def _sign_in_address(back_to: str, *, again: bool = False) -> str:
+    return reverse("sign_in", query={"next": back_to} | ({"again": "1"} if again else {}))
 
 
 def _page_of(request: HttpRequest) -> str:
@@ -219,6 +238,9 @@ _FORMS: Final = {
     "settings_you": ("settings", "you"),
     "settings_password": ("settings", "you"),
     "settings_sign_out_others": ("settings", "browsers"),
+    "settings_need_second_factor": ("settings", "members"),
+    "add_passkey": ("second_factor", ""),
+    "new_recovery_codes": ("second_factor", ""),
     "settings_project": ("settings", "project"),
     "settings_new_project": ("settings", "project"),
     "settings_invite": ("settings", "members"),

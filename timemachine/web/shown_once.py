@@ -19,7 +19,7 @@ SECONDS = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownOnce:
-    """A secret, its subject, and its kind: `key`, `invite`, `reset`."""
+    """A secret, its subject, and its kind: `key`, `invite`, `reset`, `codes`."""
 
     kind: str
     subject: str

@@ -26,6 +26,8 @@ from timemachine.web.settings.views import (
     project,
     redaction,
     retention,
+    second_factor,
+    second_step,
     settings,
     sign_in,
 )
@@ -60,6 +62,7 @@ evidence = [
 urlpatterns = [
     # --- signing in and settings
     path("sign-in/", sign_in.sign_in, name="sign_in"),
+    path("sign-in/second-factor/", second_step.second_step, name="second_step"),
     path("sign-in/<str:secret>/", sign_in.open_link, name="sign_in_link"),
     path("welcome/", sign_in.welcome, name="welcome"),
     path("sign-out/", sign_in.sign_out, name="sign_out"),
@@ -68,6 +71,15 @@ urlpatterns = [
     path("settings/", settings.settings, name="settings"),
     path("settings/you/", settings.you, name="settings_you"),
     path("settings/password/", settings.password, name="settings_password"),
+    path("settings/second-factor/", second_factor.second_factor, name="second_factor"),
+    path("settings/second-factor/app/", second_factor.add_app, name="add_second_factor_app"),
+    path("settings/second-factor/passkey/", second_factor.add_passkey, name="add_passkey"),
+    path("settings/second-factor/codes/", second_factor.new_codes, name="new_recovery_codes"),
+    path(
+        "settings/second-factor/<int:factor_id>/remove/",
+        second_factor.remove_factor,
+        name="remove_second_factor",
+    ),
     path("settings/browsers/sign-out/", browsers.sign_out_others, name="settings_sign_out_others"),
     path(
         "settings/browsers/<str:browser_id>/sign-out/",
@@ -79,6 +91,14 @@ urlpatterns = [
     path("settings/members/", members.invite, name="settings_invite"),
     path("settings/members/<int:member_id>/role/", members.role, name="settings_role"),
     path("settings/members/<int:member_id>/remove/", members.remove, name="settings_remove"),
+    path(
+        "settings/members/<int:member_id>/second-factor/remove/",
+        members.remove_second_factor,
+        name="settings_remove_second_factor",
+    ),
+    path(
+        "settings/members/second-factor/", members.require_second_factor, name="settings_need_second_factor"
+    ),
     path("settings/members/<int:member_id>/reset/", members.reset, name="settings_reset"),
     path("settings/invitations/<int:link_id>/withdraw/", members.withdraw, name="settings_withdraw"),
     path("settings/answer-cache/switch/", project.switch_answer_cache, name="switch_answer_cache"),

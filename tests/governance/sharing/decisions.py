@@ -102,7 +102,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
         shown_as={"name": (SharedLink, "project_name")},
         not_shown=_names(
             "id created_at memberships api_keys invitations share_policy model_servers provider_keys "
-            "longest_key_days"
+            "longest_key_days needs_second_factor"
         ),
     ),
     # A session's own counts cover all of it, and a link may show a part: pages add up what the link shows.

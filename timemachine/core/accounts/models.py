@@ -55,6 +55,8 @@ class Project(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     longest_key_days = models.PositiveIntegerField(null=True)
     """The longest lifetime of a new API key; None for no limit."""
+    needs_second_factor = models.BooleanField(db_default=False, default=False)
+    """Whether only members who signed in with a second factor see the project. API keys need none."""
 
     class Meta:
         db_table = "tm_project"
@@ -160,6 +162,43 @@ class BrowserSession(AbstractBaseSession):
         return salted_hmac("timemachine.browser_session", self.session_key, algorithm="sha256").hexdigest()[
             :16
         ]
+
+
+class SecondFactor(models.Model):
+    """What a person needs besides the password or link to sign in: an authenticator app or a passkey."""
+
+    APP, PASSKEY = "app", "passkey"
+
+    user = models.ForeignKey(User, on_delete=models.DB_CASCADE, related_name="second_factors")
+    kind = models.CharField(max_length=10)
+    name = models.CharField(max_length=200)
+    secret = models.BinaryField()
+    """The encrypted secret of an app, or the public key of a passkey, which is not secret."""
+    credential_id = models.BinaryField(null=True, unique=True)
+    counter = models.BigIntegerField(default=0)
+    """The 30 seconds whose code of an app was used last, counted since 1970, or the signature counter of a passkey."""
+    created_at = models.DateTimeField(db_default=Now())
+    last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_second_factor"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind="app", credential_id=None) | Q(kind="passkey", credential_id__isnull=False),
+                name="second_factor_kind",
+            ),
+        ]
+
+
+class RecoveryCode(models.Model):
+    """A code that replaces the second factor once. Only a hash is stored."""
+
+    user = models.ForeignKey(User, on_delete=models.DB_CASCADE, related_name="recovery_codes")
+    code_sha256 = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_recovery_code"
 
 
 class SignInFailures(models.Model):

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from timemachine.core.accounts.browser_sessions import is_over
 from timemachine.core.accounts.models import (
@@ -11,6 +11,7 @@ from timemachine.core.accounts.models import (
     BrowserSession,
     Membership,
     Project,
+    SecondFactor,
     SignInLink,
     User,
 )
@@ -26,8 +27,10 @@ def memberships_of(user: User) -> QuerySet[Membership]:
 
 
 def members_of(project: Project) -> QuerySet[Membership]:
-    """Return the members of a project with their users, in the order of joining."""
-    return project.memberships.select_related("user").order_by("created_at", "pk")
+    """Return the members of a project with their users and whether they have a second factor, in the order of joining."""
+    has = Exists(SecondFactor.objects.filter(user=OuterRef("user")))
+    found = project.memberships.select_related("user").annotate(has_second_factor=has)
+    return found.order_by("created_at", "pk")
 
 
 def member(project: Project, membership_id: int) -> Membership:

@@ -54,6 +54,14 @@ def subjects_of_signed_in(user: User) -> Sequence[Subject]:
     return (_subject("signed in", str(user.pk), OF_BROWSER),)
 
 
+def subjects_of_second_factor(user: User, *, browser: str) -> Sequence[Subject]:
+    """Return what a code counts for, after the right password: the browser if the account knows it, else the account."""
+    known = known_browsers.id_of(browser, user.email)
+    if known:
+        return (_subject("second factor in browser", known, OF_BROWSER),)
+    return (_subject("second factor", str(user.pk), OF_ACCOUNT),)
+
+
 def check(subjects: Sequence[Subject]) -> None:
     """Raise `TooManyRequests` while one of these has to wait. Such a try does not count, so waiting always helps."""
     stored = SignInFailures.objects.in_bulk([one.key for one in subjects])

@@ -12,12 +12,12 @@ from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.database import lock_until_commit
+from timemachine.core.encryption import cipher
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import sha256_hex
 from timemachine.core.pure.errors import Unavailable
 from timemachine.evidence.models import SigningKey
 from timemachine.evidence.pure.dsse import Signed, pre_authentication_encoding
-from timemachine.llm.key_encryption import cipher
 
 _PURPOSE: Final = b"timemachine evidence key 1"
 

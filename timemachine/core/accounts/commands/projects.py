@@ -84,8 +84,7 @@ def make_reset_link(member: Membership, *, by: User) -> str:
     if the member also belongs to a project that `by` does not administer, which the link would open.
     """
     _lock_members(member.project)
-    elsewhere = member.user.memberships.exclude(project__memberships__in=by.memberships.filter(role=ADMIN))
-    if elsewhere.exists():
+    if belongs_elsewhere(member, by):
         raise NotAllowed(
             f"{member.user} belongs to other projects too, so no single project can reset that password. "
             f"The operator of this server can, with timemachine manage sign_in_link --email {member.user.email}",
@@ -93,6 +92,18 @@ def make_reset_link(member: Membership, *, by: User) -> str:
         )
     SignInLink.objects.filter(user=member.user, purpose=SignInLink.RESET, used_at=None).delete()
     return make_sign_in_link(member.user, SignInLink.RESET, by=by)
+
+
+def belongs_elsewhere(member: Membership, by: User) -> bool:
+    """Return whether the member also belongs to a project that `by` does not administer."""
+    administered = by.memberships.filter(role=ADMIN)
+    return member.user.memberships.exclude(project__memberships__in=administered).exists()
+
+
+def require_second_factor(project: Project, *, needed: bool) -> None:
+    """Let only members see the project who signed in with a second factor, or let all. API keys need none."""
+    project.needs_second_factor = needed
+    project.save(update_fields=["needs_second_factor"])
 
 
 def _check_role(role: str) -> None:

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from timemachine.core.accounts import queries
 from timemachine.core.accounts.commands import keys, links, projects
 from timemachine.core.accounts.models import ADMIN
+from timemachine.core.accounts.second_factor import commands as second_factor
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed, TimeMachineError
 from timemachine.core.pure.numbers import counted
 from timemachine.web.access import ROLE_WORDS, Access, post_view
@@ -75,6 +76,32 @@ def reset(request: HttpRequest, access: Access, member_id: int) -> HttpResponse:
         return _refuse(request, access, why)
     shown = ShownOnce(kind="reset", subject=str(member.user), text=links.sign_in_url(secret))
     return hand_over(see_other("settings", part="members"), access.user, shown)
+
+
+@post_view(ADMIN)
+def remove_second_factor(request: HttpRequest, access: Access, member_id: int) -> HttpResponse:
+    """Remove the second factors of a member who lost them."""
+    member = queries.member(access.project, member_id)
+    try:
+        second_factor.reset_factors_of(member, by=access.user)
+    except NotAllowed as why:
+        return _refuse(request, access, why)
+    messages.success(
+        request, f"Second factor of {member.user} removed. All browsers of this member are signed out."
+    )
+    return see_other("settings", part="members")
+
+
+@post_view(ADMIN)
+def require_second_factor(request: HttpRequest, access: Access) -> HttpResponse:
+    """Let every member need a second factor, or none for any value other than `on`."""
+    needed = request.POST.get("switch") == "on"
+    projects.require_second_factor(access.project, needed=needed)
+    messages.success(
+        request,
+        "Every member needs a second factor now." if needed else "Members do not need a second factor now.",
+    )
+    return see_other("settings", part="members")
 
 
 @post_view(ADMIN)

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 from timemachine.core.accounts import queries
 from timemachine.core.accounts.commands import people
 from timemachine.core.accounts.models import User
+from timemachine.core.accounts.second_factor.queries import has_second_factor
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotSignedIn, TooManyRequests
 from timemachine.recording.annotations.significance.compression import rule_of
@@ -26,8 +27,8 @@ from timemachine.web.form_parts import RecordForm
 from timemachine.web.http import page, see_other
 from timemachine.web.page_chrome import THEMES
 from timemachine.web.settings.forms import accounts as forms
+from timemachine.web.settings.signing_in import LINK_USED_AT
 from timemachine.web.settings.this_browser import know_browser
-from timemachine.web.settings.views.sign_in import LINK_USED_AT
 
 LINK_COUNTS_FOR = timedelta(hours=1)
 CHOICE_KEPT = timedelta(days=365)
@@ -123,6 +124,7 @@ def _of_member(request: HttpRequest, access: Access) -> dict[str, object]:
         "theme": request.COOKIES.get("tm_theme", ""),
         "cache": status_of(access.project),
         "compression_rule": rule_of(access.project),
+        "has_second_factor": has_second_factor(access.user),
         "browsers": queries.browsers_of(access.user),
         "this_browser": request.session.session_key,
         "others": [one for one in access.memberships if one != access.membership],

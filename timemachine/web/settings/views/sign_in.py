@@ -2,21 +2,22 @@
 
 from django.contrib.auth import logout, update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import resolve_url
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from timemachine.core.accounts.commands import first_start, links, people
 from timemachine.core.accounts.models import SignInLink, User
-from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, NotSignedIn, TooManyRequests
 from timemachine.web import access
 from timemachine.web.errors import page_message, waiting
 from timemachine.web.http import back_to, page, see_other
+from timemachine.web.settings import signing_in
 from timemachine.web.settings.forms.accounts import SignInForm, WelcomeForm
-from timemachine.web.settings.this_browser import know_browser, known_browser, sign_in_browser
+from timemachine.web.settings.this_browser import know_browser, known_browser
 
-LINK_USED_AT = "link_used_at"
+_AGAIN = "Sign in again to change how you sign in. This is needed an hour after signing in."
 
 
 @never_cache
@@ -25,7 +26,9 @@ LINK_USED_AT = "link_used_at"
 def sign_in(request: HttpRequest) -> HttpResponse:
     """Sign in with e-mail and password, and return to the requested page."""
     if request.method != "POST":
-        return see_other(back_to(request)) if request.user.is_authenticated else _sign_in_page(request)
+        if request.user.is_authenticated and "again" not in request.GET:
+            return see_other(back_to(request))
+        return _sign_in_page(request, note=_AGAIN if "again" in request.GET else "")
     form = SignInForm(request.POST)
     if not form.is_valid():
         return _sign_in_page(request, form, status=422)
@@ -36,8 +39,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     except (NotSignedIn, TooManyRequests) as why:
         form.add_error(None, page_message(why))
         return waiting(_sign_in_page(request, form, status=why.status), why)
-    sign_in_browser(request, user)
-    return know_browser(see_other(back_to(request)), user)
+    return signing_in.begin(request, user, following=back_to(request))
 
 
 @never_cache
@@ -92,13 +94,14 @@ def _sign_in_page(
 
 
 def _signed_in_by(request: HttpRequest, link: SignInLink) -> HttpResponse:
-    sign_in_browser(request, link.user)
-    response = see_other("/" if link.user.has_usable_password() else "welcome")
-    if link.project:
-        access.switch_project(request, str(link.project.pk))
-    if link.user.has_usable_password() and link.purpose == SignInLink.SIGN_IN:
-        request.session[LINK_USED_AT] = now().timestamp()
-    return know_browser(response, link.user)
+    has_password = link.user.has_usable_password()
+    return signing_in.begin(
+        request,
+        link.user,
+        following=resolve_url("sessions" if has_password else "welcome"),
+        project_id=str(link.project.pk) if link.project else None,
+        by_link=has_password and link.purpose == SignInLink.SIGN_IN,
+    )
 
 
 def _introduced(request: HttpRequest, user: User, form: WelcomeForm) -> bool:

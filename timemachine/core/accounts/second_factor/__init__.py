@@ -1,0 +1,1 @@
+"""The second factor of signing in: authenticator apps, passkeys, recovery codes."""

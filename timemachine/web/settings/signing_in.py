@@ -1,0 +1,96 @@
+"""Signing in after any first step, a password or a link: people with a second factor must show it before they are in."""
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+
+from timemachine.core.accounts.models import User
+from timemachine.core.accounts.second_factor.passkeys import Site
+from timemachine.core.accounts.second_factor.queries import has_second_factor
+from timemachine.core.pure.clock import now
+from timemachine.web import access
+from timemachine.web.http import see_other
+from timemachine.web.settings.this_browser import know_browser, sign_in_browser
+
+LINK_USED_AT: Final = "link_used_at"
+SECOND_STEP_WITHIN: Final = timedelta(minutes=10)
+RECENTLY: Final = timedelta(hours=1)
+_PENDING: Final = "second_step"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstStep:
+    """What a browser has shown so far, and what is to happen when it is signed in. It is stored in its session."""
+
+    user_id: int
+    auth_hash: str
+    at: float
+    following: str
+    project_id: str | None = None
+    by_link: bool = False
+
+    @property
+    def user(self) -> User | None:
+        """Return the person, or None if the step is too old, or the password has changed since."""
+        if datetime.fromtimestamp(self.at, UTC) < now() - SECOND_STEP_WITHIN:
+            return None
+        found = User.objects.filter(pk=self.user_id, is_active=True).first()
+        return found if found is not None and found.get_session_auth_hash() == self.auth_hash else None
+
+
+def begin(
+    request: HttpRequest, user: User, *, following: str, project_id: str | None = None, by_link: bool = False
+) -> HttpResponse:
+    """Sign in this browser and continue at `following`, or ask for the second factor if the person has one."""
+    step = FirstStep(
+        user_id=user.pk,
+        auth_hash=user.get_session_auth_hash(),
+        at=now().timestamp(),
+        following=following,
+        project_id=project_id,
+        by_link=by_link,
+    )
+    is_in = request.user == user and access.has_second_factor(request)
+    if is_in or not has_second_factor(user):
+        return _finish(request, user, step, second_factor=is_in)
+    request.session.flush()
+    request.session[_PENDING] = asdict(step)
+    return see_other("second_step")
+
+
+def first_step(request: HttpRequest) -> tuple[FirstStep, User] | None:
+    """Return the first step that this browser has done and whose it is; None if there is none, or it is too old."""
+    stored = request.session.get(_PENDING)
+    step = FirstStep(**stored) if stored else None
+    user = step.user if step else None
+    return (step, user) if step and user else None
+
+
+def finish(request: HttpRequest, step: FirstStep, user: User) -> HttpResponse:
+    """Sign in this browser after the second step."""
+    request.session.pop(_PENDING, None)
+    return _finish(request, user, step, second_factor=True)
+
+
+def signed_in_recently(request: HttpRequest) -> bool:
+    """Return whether the person signed in within the last hour, as changing how to sign in requires."""
+    at = request.session.get("signed_in_at")
+    return at is not None and datetime.fromtimestamp(at, UTC) > now() - RECENTLY
+
+
+def site_of(request: HttpRequest) -> Site:
+    """Return the site that passkeys of this page belong to."""
+    return Site(origin=f"{request.scheme}://{request.get_host()}")
+
+
+def _finish(request: HttpRequest, user: User, step: FirstStep, *, second_factor: bool) -> HttpResponse:
+    sign_in_browser(request, user)
+    if second_factor:
+        access.note_second_factor(request)
+    if step.project_id:
+        access.switch_project(request, step.project_id)
+    if step.by_link:
+        request.session[LINK_USED_AT] = step.at
+    return know_browser(see_other(step.following), user)
