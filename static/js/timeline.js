@@ -273,15 +273,17 @@
     if (!request && !resuming) proceed();
   });
 
-  // Links that show the same step in another way were written for the step that was selected then.
+  // Links that show the same step in another way were written for the step that was selected then. Those that choose
+  // other steps name none.
   document.addEventListener(
     "click",
     (event) => {
-      const link = event.target.closest?.('#timeline a[hx-target="#timeline"]');
+      const link = event.target.closest?.('#timeline :is(a[hx-target="#timeline"], :is(.totals, .chips) a[href*="step="])');
       if (!link || !current()) return;
       const address = new URL(link.href);
       address.searchParams.set("step", current());
       link.href = address.search;
+      if (!link.hasAttribute("hx-get")) return;
       link.setAttribute("hx-get", address.search);
       window.htmx?.process(link);
     },

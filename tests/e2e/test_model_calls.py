@@ -118,7 +118,7 @@ def test_a_run_is_replayed_continued_and_shared_by_clicks(
     ada.get_by_role("button", name="Create link").click()
     auditor = browser.new_context()
     visitor = auditor.new_page()
-    visitor.goto(ada.locator("input[readonly]").first.input_value())
+    visitor.goto(ada.locator("#shown_once").first.input_value())
     visitor.get_by_role("button", name="Open", exact=True).click()
     expect(visitor.locator("main")).to_contain_text("1 result supplied by a person")
     expect(visitor.locator("main")).to_contain_text("ask_clerk")

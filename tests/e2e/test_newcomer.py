@@ -106,7 +106,7 @@ def test_a_newcomer_records_replays_and_shares(
     # a link for someone without an account
     ada.get_by_role("link", name="Share", exact=True).click()
     ada.get_by_role("button", name="Create link").click()
-    url = ada.locator("input[readonly], .once input, code").first.input_value()
+    url = ada.locator("#shown_once, .once input, code").first.input_value()
     auditor = browser.new_context()
     visitor = auditor.new_page()
     visitor.goto(url)
@@ -147,7 +147,7 @@ def test_a_newcomer_records_replays_and_shares(
     # a share of the first step alone has no signed state until its evidence is requested; then the page header says when
     ada.goto(f"{session}/share/?step=1")
     ada.get_by_role("button", name="Create link").click()
-    visitor.goto(ada.locator("input[readonly]").input_value())
+    visitor.goto(ada.locator("#shown_once").input_value())
     visitor.get_by_role("button").first.click()
     expect(visitor.locator("#sealed-at")).to_contain_text(
         "downloading the evidence signs the state shown here"

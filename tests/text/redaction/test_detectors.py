@@ -187,6 +187,9 @@ def test_a_phone_number_is_found(text: str, regions: tuple[str, ...], reads: str
         ("4111111111111112 has another check digit", None),
         ("9111111111111111 and 1700000000000 are none", None),
         ("94111111111111111 lies inside a longer number", None),
+        ("92fa7acf9bca69989989143948a492fa7acf9bca69989989143948a492fa7acf", None),
+        ("card4111111111111111and", "card[withheld: card number]and"),
+        ("a4111111111111111b", "a[withheld: card number]b"),
     ],
 )
 def test_a_card_number_is_found(text: str, reads: str | None) -> None:

@@ -42,7 +42,10 @@ from timemachine.replay.runs.pure.summary import FirstDivergence, FrequentError,
 from timemachine.replay.runs.queries import VERDICT, independent, replays_of, verdict_words
 
 _IS_OPPOSITE: Final = Q(verdict=NUMBERS, evidence__has_key="turned")
-_IS_SHORTENED: Final = Q(verdict=NUMBERS, evidence__only_new=[]) & ~Q(evidence__has_key="turned")
+_HAS_NO_NEW: Final = Q(evidence__only_new=[]) | ~Q(evidence__has_key="only_new")
+_IS_SHORTENED: Final = (
+    Q(verdict=NUMBERS, evidence__isnull=False) & _HAS_NO_NEW & ~Q(evidence__has_key="turned")
+)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -136,3 +136,20 @@ def test_escape_restores_a_field_and_reactivates_the_keys(page: Page) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("j")
     expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
+
+
+def test_a_filter_is_cleared_or_loses_a_term_without_losing_the_step(page: Page) -> None:
+    address = page.url.partition("?")[0]
+    page.goto(f"{address}?filter=-kind:ask")
+    page.wait_for_load_state()
+    shown = page.locator("#step")
+    first = shown.get_attribute("data-sequence")
+    page.keyboard.press("j")
+    expect(shown).not_to_have_attribute("data-sequence", first or "")
+    chosen = shown.get_attribute("data-sequence") or ""
+    page.get_by_role("link", name="Clear filters").click()
+    expect(page).to_have_url(re.compile(rf"step={chosen}\b"))
+    expect(page.locator("#step")).to_have_attribute("data-sequence", chosen)
+    page.goto(f"{address}?filter=-zzz&step={chosen}")
+    page.get_by_title("Remove this term").first.click()
+    expect(page.locator("#step")).to_have_attribute("data-sequence", chosen)

@@ -13,6 +13,9 @@ _EMAIL: Final = r"[\pL\pN_][\pL\pN._%+'-]*(?:@|%40)(?:[\pL\pN](?:[\pL\pN-]*[\pL\
 _INTERNATIONAL: Final = r"(?:[+＋]|\b00)[\s().-]{0,3}[0-9][0-9\s().\-/~\x{a0}\x{2010}-\x{2015}\x{3000}]{5,40}"
 _DIALLED: Final = r"\(?[0-9](?:[0-9\s().\-/~\x{a0}\x{2010}-\x{2015}\x{3000}]*[0-9])?"
 _CARD: Final = r"[0-9](?:[ .\x{a0}-]?[0-9]){11,}"
+_HEX_BEFORE: Final = re.compile(r"[0-9A-Fa-f]+\Z")
+_HEX_AFTER: Final = re.compile(r"[0-9A-Fa-f]+")
+_SHORTEST_HASH, _LONGEST_HASH = 32, 128
 _UUID: Final = r"\b[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b"
 _RUN_AFTER: Final = re.compile(r"(?!(?:x|ext)\.?\s?[0-9])[A-Za-z\u00c0-\u024f]")
 """A letter that continues a run of letters and digits and does not start an extension (`x12`)."""
@@ -75,7 +78,17 @@ def _numbers_in(text: str, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
 def cards_in(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of card numbers, in one piece or in groups, with an issuer's length and a valid check digit (Luhn)."""
     for start, end in spans(compiled(_CARD), text):
-        yield from _cards_within(text, start, end)
+        if not _is_in_a_hash(text, start, end):
+            yield from _cards_within(text, start, end)
+
+
+def _is_in_a_hash(text: str, start: int, end: int) -> bool:
+    """Return whether the digits are part of a hexadecimal number that is as long as a hash."""
+    before = _HEX_BEFORE.search(text, max(0, start - _LONGEST_HASH), start)
+    after = _HEX_AFTER.match(text, end, end + _LONGEST_HASH)
+    begin, finish = before.start() if before else start, after.end() if after else end
+    run = text[begin:finish]
+    return len(run) >= _SHORTEST_HASH and (begin, finish) != (start, end) and run.isalnum()
 
 
 def is_region(code: str) -> bool:
