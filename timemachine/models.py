@@ -6,6 +6,7 @@ import timemachine.evidence.models
 import timemachine.governance.deletion.erasure.models
 import timemachine.governance.deletion.retention.models
 import timemachine.governance.sharing.models
+import timemachine.jobs.models
 import timemachine.knowledge.models
 import timemachine.llm.models
 import timemachine.memory.patterns.models

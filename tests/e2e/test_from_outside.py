@@ -1,12 +1,15 @@
-"""What an operator sees of a running product: its log."""
+"""What an operator sees of a running product: its log and its metrics."""
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.e2e.product import OwnProduct
 from tests.embedded.homes import copied
@@ -48,3 +51,34 @@ def test_a_request_can_be_followed_into_its_job(product: OwnProduct, api: httpx.
     jobs = logged(product, "worker", "from-the-proxy-1")
     assert all(line["milliseconds"] >= 0 for line in jobs)
     assert "What is owed?" not in (product.home / "logs" / "worker.log").read_text()
+
+
+def metric(product: OwnProduct, name: str, **labels: str) -> float:
+    """Return the sum of the samples with these labels."""
+    with httpx.Client(timeout=60) as client:
+        text = client.get(f"{product.url}/metrics").raise_for_status().text
+    samples = [each for family in text_string_to_metric_families(text) for each in family.samples]
+    return sum(each.value for each in samples if each.name == name and labels.items() <= each.labels.items())
+
+
+def test_the_requests_of_all_web_processes_are_counted(product: OwnProduct) -> None:
+    before = metric(product, "timemachine_http_requests_total", route="/health/live")
+    for _ in range(30):  # each on a connection of its own, which the kernel gives to either process
+        httpx.get(f"{product.url}/health/live")
+    assert metric(product, "timemachine_http_requests_total", route="/health/live") == before + 30
+
+
+def test_messages_that_no_worker_takes_are_seen_in_the_queue(product: OwnProduct, api: httpx.Client) -> None:
+    wait_until(lambda: metric(product, "timemachine_workers") == 1)
+    worker = product.machine.the(r"-m celery")
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        api.post("/api/sessions", json={"name": "Refund", "key": "refund"}).raise_for_status()
+        action = {"actions": [{"id": "1", "kind": "event", "name": "paid"}]}
+        api.post("/api/sessions/refund/actions", json=action).raise_for_status()
+        wait_until(lambda: metric(product, "timemachine_queue_messages", job="index_steps") > 0)
+        wait_until(lambda: metric(product, "timemachine_queue_oldest_seconds", job="index_steps") > 1)
+    finally:
+        os.kill(worker, signal.SIGCONT)
+    wait_until(lambda: metric(product, "timemachine_queue_messages") == 0)
+    assert metric(product, "timemachine_actions_recorded_total") > 0

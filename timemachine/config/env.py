@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 _TRUE = {"1", "true", "yes", "on"}
 
@@ -9,6 +10,17 @@ _TRUE = {"1", "true", "yes", "on"}
 def text(name: str, default: str = "") -> str:
     """Return the variable, or the default if it is absent or empty."""
     return os.environ.get(name, "").strip() or default
+
+
+def text_or_file(name: str) -> str:
+    """Return the variable, or the content of the file that `NAME_FILE` names. Ends the program if that cannot be read."""
+    file = text(f"{name}_FILE")
+    if not file:
+        return text(name)
+    try:
+        return Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as why:
+        sys.exit(f"{name}_FILE names {file}, which cannot be read ({why}).")
 
 
 def flag(name: str) -> bool:

@@ -1,7 +1,9 @@
 """The web server: `python -m timemachine.config.server HOST PORT`."""
 
 import gc
+import os
 import sys
+import tempfile
 from typing import Final
 
 from django.conf import settings
@@ -16,6 +18,12 @@ THREADS: Final = 20
 
 def main(host: str, port: int) -> None:
     """Serve pages and API until a signal ends it. The application is loaded once, so that the processes share its memory."""
+    with tempfile.TemporaryDirectory(prefix="timemachine-metrics-") as counts:
+        os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", counts)  # before the library is imported
+        _serve(host, port)
+
+
+def _serve(host: str, port: int) -> None:
     from timemachine.config import wsgi  # noqa: F401
     from timemachine.core.requirements import exit_if_unsuitable
 

@@ -72,6 +72,7 @@ WEB_PROCESSES = min(2, os.cpu_count() or 1)
 """How many processes answer requests, see `timemachine.config.server`."""
 MIDDLEWARE = [
     "timemachine.web.request_ids.RequestIds",  # first, so that every log line and response has the id
+    "timemachine.web.metrics.requests.RequestMetrics",
     "timemachine.web.sharing.visitors.SharedHeaders",  # before others, so that every response gets them
     "timemachine.api.requests.NotStored",
     "timemachine.web.hosts.AllowedHosts",
@@ -166,7 +167,7 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds()) if SECURE else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
 SECURE_SSL_REDIRECT = SECURE
-SECURE_REDIRECT_EXEMPT = [r"^health/"]
+SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("BEHIND_PROXY") else None
 X_FRAME_OPTIONS = "DENY"
 
@@ -257,6 +258,10 @@ EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", "wordllama")
 MODEL_PRICES = env.text("MODEL_PRICES")
 ANSWER_CACHE_MAX_MB = env.number("ANSWER_CACHE_MAX_MB", 64)
 ANSWER_CACHE_MAX_AGE_DAYS = env.number("ANSWER_CACHE_MAX_AGE_DAYS", 30)
+
+# --- metrics
+
+METRICS_TOKEN = env.text_or_file("METRICS_TOKEN")
 
 # --- logs: to standard error, one line each, never with a body
 

@@ -5,10 +5,12 @@ from django.urls import include, path
 from timemachine.api import mcp, otlp
 from timemachine.api.urls import api
 from timemachine.web import health
+from timemachine.web.metrics.views import metrics
 
 urlpatterns = [
     path("health/live", health.live),
     path("health/ready", health.ready),
+    path("metrics", metrics),
     path("api/", api.urls),
     path("mcp", mcp.serve),
     path("v1/traces", otlp.receive_traces),

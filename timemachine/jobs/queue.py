@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import psycopg
 from celery import current_app
-from django.db import transaction
+from django.db import connection, transaction
 from kombu.exceptions import OperationalError
 
 from timemachine.core.jobs import Job
@@ -15,6 +15,11 @@ from timemachine.core.pure.log_context import current
 log = logging.getLogger(__name__)
 
 REQUEST_ID: Final = "request_id"
+_TABLE: Final = "pgmq.q_tm_celery"
+_WAITING: Final = """
+SELECT coalesce(message->'headers'->>'task', 'other'), count(*), extract(epoch FROM now() - min(enqueued_at))::float
+FROM (SELECT message, enqueued_at FROM pgmq.q_tm_celery WHERE vt <= now() ORDER BY vt LIMIT 10000) AS waiting GROUP BY 1
+"""
 _last_enqueued: Final[dict[tuple[str, Any], float]] = {}
 
 
@@ -52,6 +57,21 @@ def send(job: Job, *ids: Any) -> bool:
         )
         return False
     return True
+
+
+def message_counts() -> list[tuple[str, int, float]] | None:
+    """Return each job with the number of its messages that wait, and for how many seconds the oldest does.
+
+    None if the broker is not in this PostgreSQL. Counts at most 10,000 messages.
+    """
+    if not str(current_app.conf.broker_url).startswith("pgmq"):
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass(%s)", [_TABLE])
+        if cursor.fetchone() == (None,):
+            return []
+        cursor.execute(_WAITING)
+        return [(name.rpartition(".")[2], count, seconds) for name, count, seconds in cursor.fetchall()]
 
 
 def _headers() -> dict[str, str]:

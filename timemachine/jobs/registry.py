@@ -1,6 +1,7 @@
 """The jobs of all domains as Celery tasks. The sweep enqueues overdue work, and so does every worker when it starts."""
 
 import logging
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from time import monotonic
@@ -17,11 +18,15 @@ from timemachine.core.database import failure_of
 from timemachine.core.jobs import JOBS, Job
 from timemachine.core.leases import Enqueued, mark_enqueued
 from timemachine.core.pure.log_context import working_on
+from timemachine.jobs import workers  # noqa: F401  # its signals
+from timemachine.jobs.backlog import measure, store
+from timemachine.jobs.models import JobBacklog
 from timemachine.jobs.queue import REQUEST_ID, enqueue_now, send, task_name
 
 log = logging.getLogger(__name__)
 
 SWEEP: Final = "timemachine.jobs.sweep"
+type Rows = QuerySet[Any, Any] | Iterable[Any]
 
 
 def run(job: Job, *ids: str) -> None:
@@ -57,7 +62,10 @@ def _logged_in_one_line(what: str, why: Exception) -> bool:
 
 def overdue(job: Job, *, at_start: bool = False) -> list[Any]:
     """Return the ids for which a job is overdue, and mark `Enqueued` rows as enqueued."""
-    found = () if job.overdue is None else job.overdue()
+    return _ids(job, () if job.overdue is None else job.overdue(), at_start=at_start)
+
+
+def _ids(job: Job, found: Rows, *, at_start: bool = False) -> list[Any]:
     if isinstance(found, QuerySet) and issubclass(found.model, Enqueued):
         return mark_enqueued(found, key=job.key, at_start=at_start)
     return list(found)
@@ -65,17 +73,34 @@ def overdue(job: Job, *, at_start: bool = False) -> list[Any]:
 
 @shared_task(name=SWEEP)
 def sweep() -> None:
-    """Enqueue overdue work whose message or worker was lost. If one job's rows cannot be read, the others are still enqueued."""
+    """Enqueue overdue work whose message or worker was lost, and store how much there is. If one job's rows cannot be
+    read, the others are still enqueued.
+    """
+    backlog: list[JobBacklog] = []
     for job in list(JOBS.values()):
-        try:
-            ids = overdue(job)
-        except DatabaseError as why:
-            what = f"read the overdue rows of {job.name}"
-            if not _logged_in_one_line(what, why):
-                log.exception("cannot %s", what)
-            continue
-        if not all(send(job, each) for each in ids):
-            return
+        if not _sweep_one(job, backlog):
+            break
+    if backlog:
+        store(backlog)
+
+
+def _sweep_one(job: Job, backlog: list[JobBacklog]) -> bool:
+    """Enqueue what a job has to do, and append how much that is. Return False if the broker is unreachable."""
+    if job.overdue is None:
+        return True
+    try:
+        found = job.overdue()
+        if not isinstance(found, QuerySet):
+            found = list(found)
+        measured = measure(job, found)
+        ids = _ids(job, found)
+    except DatabaseError as why:
+        what = f"read the overdue rows of {job.name}"
+        if not _logged_in_one_line(what, why):
+            log.exception("cannot %s", what)
+        return True
+    backlog.append(measured)
+    return all(send(job, each) for each in ids)
 
 
 @worker_ready.connect(weak=False)

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-_HEALTH: Final = "/health/"
+_FOR_OPERATORS: Final = ("/health/", "/metrics")
 
 
 class OpenRequests:
@@ -64,7 +64,7 @@ class RequestQueue:
     """Middleware that computes at most `AT_ONCE` answers to GET requests at the same time, in the order of arrival.
 
     Computing all of them together would finish the first as late as the last. These do not wait for others, or others for them: health
-    checks, a streamed body, a request that has been computed for `long` seconds, and one that has waited for `patience` seconds.
+    checks and metrics, a streamed body, a request that has been computed for `long` seconds, and one that has waited for `patience` seconds.
 
     A connection stays with the process that accepted it, which the kernel chose at random. A process with `UNEVEN` more open requests
     than another one closes the connection, so that the reader's next request may reach the other one.
@@ -98,7 +98,7 @@ class RequestQueue:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer the request, after those that came before it."""
-        if request.method not in {"GET", "HEAD"} or request.path_info.startswith(_HEALTH):
+        if request.method not in {"GET", "HEAD"} or request.path_info.startswith(_FOR_OPERATORS):
             return self._answer(request)
         turn = Lock()
         self._wait_for(turn)
