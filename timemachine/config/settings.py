@@ -13,6 +13,7 @@ from django.utils.csp import CSP
 from psycopg.conninfo import make_conninfo
 
 from timemachine.config import env
+from timemachine.core.accounts.provider.pure.roles import parse_roles
 from timemachine.core.pure.home import home, running_server, secret_key_file
 
 django_stubs_ext.monkeypatch()  # lets generic Django classes take type parameters
@@ -136,6 +137,15 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "sign_in"
 CSRF_FAILURE_VIEW = "timemachine.web.errors.refused"
+OIDC_NAME = env.text("OIDC_NAME", "Single sign-on")
+OIDC_DISCOVERY_URL = env.text("OIDC_DISCOVERY_URL")
+OIDC_CLIENT_ID = env.text("OIDC_CLIENT_ID")
+OIDC_CLIENT_SECRET = env.text("OIDC_CLIENT_SECRET") or env.content_of(env.text("OIDC_CLIENT_SECRET_FILE"))
+OIDC_SCOPES = env.text("OIDC_SCOPES", "openid email profile")
+OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
+OIDC_ROLES = parse_roles(env.text("OIDC_ROLES"), ("viewer", "operator", "admin"))
+# without a provider there would be no way in
+PASSWORD_SIGN_IN = env.text("PASSWORD_SIGN_IN", "yes").lower() != "no" or not OIDC_DISCOVERY_URL
 SESSION_ENGINE = "timemachine.core.accounts.browser_sessions"
 SIGN_IN_IDLE = timedelta(minutes=env.number("SIGN_IN_IDLE_MINUTES", 720))
 SIGN_IN_LONGEST = timedelta(hours=env.number("SIGN_IN_LONGEST_HOURS", 168))

@@ -24,6 +24,7 @@ from timemachine.web.settings.views import (
     members,
     models,
     project,
+    provider,
     redaction,
     retention,
     second_factor,
@@ -62,6 +63,8 @@ evidence = [
 urlpatterns = [
     # --- signing in and settings
     path("sign-in/", sign_in.sign_in, name="sign_in"),
+    path("sign-in/provider/", provider.begin, name="provider"),
+    path("sign-in/provider/answer/", provider.end, name="provider_answer"),
     path("sign-in/second-factor/", second_step.second_step, name="second_step"),
     path("sign-in/<str:secret>/", sign_in.open_link, name="sign_in_link"),
     path("welcome/", sign_in.welcome, name="welcome"),

@@ -187,7 +187,7 @@ def test_someone_signed_in_accepts_an_invitation_without_another_code(
 def test_changing_the_second_factor_needs_a_recent_sign_in(user: User) -> None:
     client = signed_in(with_app(user))
     session = client.session
-    session["signed_in_at"] = (now() - timedelta(hours=1)).timestamp()
+    session["proved_at"] = (now() - timedelta(hours=1)).timestamp()
     session.save()
     again = client.get(MANAGE)["Location"]
     assert again == "/sign-in/?next=%2Fsettings%2Fsecond-factor%2F&again=1"

@@ -75,6 +75,8 @@ class Membership(models.Model):
     user = models.ForeignKey(User, on_delete=models.DB_CASCADE, related_name="memberships")
     role = models.CharField(max_length=20)
     created_at = models.DateTimeField(db_default=Now())
+    from_provider = models.BooleanField(db_default=False, default=False)
+    """Whether a group of the sign-in provider gives it, which then sets or removes the role at each sign-in."""
 
     class Meta:
         db_table = "tm_membership"
@@ -199,6 +201,19 @@ class RecoveryCode(models.Model):
 
     class Meta:
         db_table = "tm_recovery_code"
+
+
+class ProviderIdentity(models.Model):
+    """Who a person is for the sign-in provider. The subject never changes, unlike an e-mail address."""
+
+    user = models.ForeignKey(User, on_delete=models.DB_CASCADE, related_name="provider_identities")
+    issuer = models.CharField(max_length=500)
+    subject = models.CharField(max_length=255)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_provider_identity"
+        constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="provider_identity_once")]
 
 
 class SignInFailures(models.Model):

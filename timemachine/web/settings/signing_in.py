@@ -17,6 +17,7 @@ from timemachine.web.settings.this_browser import know_browser, sign_in_browser
 LINK_USED_AT: Final = "link_used_at"
 SECOND_STEP_WITHIN: Final = timedelta(minutes=10)
 RECENTLY: Final = timedelta(hours=1)
+_PROVED_AT: Final = "proved_at"
 _PENDING: Final = "second_step"
 
 
@@ -30,6 +31,7 @@ class FirstStep:
     following: str
     project_id: str | None = None
     by_link: bool = False
+    proved_at: float
 
     @property
     def user(self) -> User | None:
@@ -41,9 +43,19 @@ class FirstStep:
 
 
 def begin(
-    request: HttpRequest, user: User, *, following: str, project_id: str | None = None, by_link: bool = False
+    request: HttpRequest,
+    user: User,
+    *,
+    following: str,
+    project_id: str | None = None,
+    by_link: bool = False,
+    proved_at: float | None = None,
+    second_factor: bool = False,
 ) -> HttpResponse:
-    """Sign in this browser and continue at `following`, or ask for the second factor if the person has one."""
+    """Sign in this browser and continue at `following`, or ask for the second factor if the person has one.
+
+    `proved_at` is when a provider asked the person for a password, if not now; with `second_factor` it also asked for that.
+    """
     step = FirstStep(
         user_id=user.pk,
         auth_hash=user.get_session_auth_hash(),
@@ -51,8 +63,9 @@ def begin(
         following=following,
         project_id=project_id,
         by_link=by_link,
+        proved_at=now().timestamp() if proved_at is None else proved_at,
     )
-    is_in = request.user == user and access.has_second_factor(request)
+    is_in = second_factor or (request.user == user and access.has_second_factor(request))
     if is_in or not has_second_factor(user):
         return _finish(request, user, step, second_factor=is_in)
     request.session.flush()
@@ -76,7 +89,7 @@ def finish(request: HttpRequest, step: FirstStep, user: User) -> HttpResponse:
 
 def signed_in_recently(request: HttpRequest) -> bool:
     """Return whether the person signed in within the last hour, as changing how to sign in requires."""
-    at = request.session.get("signed_in_at")
+    at = request.session.get(_PROVED_AT, request.session.get("signed_in_at"))
     return at is not None and datetime.fromtimestamp(at, UTC) > now() - RECENTLY
 
 
@@ -87,6 +100,7 @@ def site_of(request: HttpRequest) -> Site:
 
 def _finish(request: HttpRequest, user: User, step: FirstStep, *, second_factor: bool) -> HttpResponse:
     sign_in_browser(request, user)
+    request.session[_PROVED_AT] = step.proved_at
     if second_factor:
         access.note_second_factor(request)
     if step.project_id:

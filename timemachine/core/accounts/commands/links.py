@@ -58,7 +58,10 @@ def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> Sign
     with the address in `facts["email"]`.
     """
     link = _claimed(link_secret)
-    if link.purpose == SignInLink.INVITE and link.user.has_usable_password() and signed_in != link.user:
+    if link.purpose == SignInLink.RESET and not settings.PASSWORD_SIGN_IN:
+        raise NotSignedIn("Passwords are switched off on this server.", code="passwords_off")
+    must_sign_in = link.user.has_usable_password() or not settings.PASSWORD_SIGN_IN
+    if link.purpose == SignInLink.INVITE and must_sign_in and signed_in != link.user:
         raise NotSignedIn(
             f"{link.user.email} already has an account here. Sign in as {link.user.email} to accept the invitation.",
             code="sign_in_to_accept",

@@ -17,7 +17,7 @@ from timemachine.core.accounts.commands import people
 from timemachine.core.accounts.models import User
 from timemachine.core.accounts.second_factor.queries import has_second_factor
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.errors import InvalidInput, NotSignedIn, TooManyRequests
+from timemachine.core.pure.errors import InvalidInput, NotAllowed, NotSignedIn, TooManyRequests
 from timemachine.recording.annotations.significance.compression import rule_of
 from timemachine.recording.answering.cache import status_of
 from timemachine.web import shown_once
@@ -65,6 +65,8 @@ def you(request: HttpRequest, access: Access) -> HttpResponse:
 @post_view()
 def password(request: HttpRequest, access: Access) -> HttpResponse:
     """Change the password; all other sessions of the person end."""
+    if not configured.PASSWORD_SIGN_IN:
+        raise NotAllowed("Passwords are switched off on this server.", code="passwords_off")
     form = forms.ChangePasswordForm(
         access.user, request.POST, asks_current=_asks_current(request, access.user)
     )
@@ -124,6 +126,7 @@ def _of_member(request: HttpRequest, access: Access) -> dict[str, object]:
         "theme": request.COOKIES.get("tm_theme", ""),
         "cache": status_of(access.project),
         "compression_rule": rule_of(access.project),
+        "has_password": configured.PASSWORD_SIGN_IN,
         "has_second_factor": has_second_factor(access.user),
         "browsers": queries.browsers_of(access.user),
         "this_browser": request.session.session_key,

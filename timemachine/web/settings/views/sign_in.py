@@ -1,14 +1,19 @@
 """Sign in by password or one-time link, the first sign-in, and sign out."""
 
+from http import HTTPStatus
+
+from django.conf import settings
 from django.contrib.auth import logout, update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from timemachine.core.accounts.commands import first_start, links, people
 from timemachine.core.accounts.models import SignInLink, User
+from timemachine.core.accounts.provider.protocol import is_configured
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, NotSignedIn, TooManyRequests
 from timemachine.web import access
 from timemachine.web.errors import page_message, waiting
@@ -28,17 +33,19 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         if request.user.is_authenticated and "again" not in request.GET:
             return see_other(back_to(request))
-        return _sign_in_page(request, note=_AGAIN if "again" in request.GET else "")
+        return sign_in_page(request, note=_AGAIN if "again" in request.GET else "")
     form = SignInForm(request.POST)
+    if not settings.PASSWORD_SIGN_IN:
+        return sign_in_page(request, status=HTTPStatus.FORBIDDEN)
     if not form.is_valid():
-        return _sign_in_page(request, form, status=422)
+        return sign_in_page(request, form, status=422)
     try:
         user = people.sign_in(
             **form.cleaned_data, address=access.address_of(request), browser=known_browser(request)
         )
     except (NotSignedIn, TooManyRequests) as why:
         form.add_error(None, page_message(why))
-        return waiting(_sign_in_page(request, form, status=why.status), why)
+        return waiting(sign_in_page(request, form, status=why.status), why)
     return signing_in.begin(request, user, following=back_to(request))
 
 
@@ -54,8 +61,8 @@ def open_link(request: HttpRequest, secret: str) -> HttpResponse:
     except NotFound as why:
         return page(request, "accounts/link_not_valid.html", status=why.status, message=page_message(why))
     except NotSignedIn as why:
-        form = SignInForm(initial={"email": why.facts["email"]})
-        return _sign_in_page(request, form, status=why.status, note=page_message(why), following=request.path)
+        form = SignInForm(initial={"email": why.facts.get("email", "")})
+        return sign_in_page(request, form, status=why.status, note=page_message(why), following=request.path)
     return _signed_in_by(request, link)
 
 
@@ -65,7 +72,7 @@ def open_link(request: HttpRequest, secret: str) -> HttpResponse:
 def welcome(request: HttpRequest) -> HttpResponse:
     """Ask for name and password at the first sign-in, and for the first administrator's e-mail."""
     user = access.signed_in(request)
-    if user.has_usable_password():
+    if user.has_usable_password() or not settings.PASSWORD_SIGN_IN:
         return see_other("/")
     asks_email = user.email == first_start.FIRST_EMAIL
     form = WelcomeForm(user, request.POST or None, asks_email=asks_email)
@@ -81,7 +88,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return see_other("sign_in")
 
 
-def _sign_in_page(
+def sign_in_page(
     request: HttpRequest,
     form: SignInForm | None = None,
     *,
@@ -89,12 +96,18 @@ def _sign_in_page(
     note: str = "",
     following: str | None = None,
 ) -> HttpResponse:
-    facts = {"form": form or SignInForm(), "note": note, "next": following or back_to(request)}
+    """Return the sign-in page with the ways in that this server offers."""
+    back, again = following or back_to(request), {"again": "1"} if "again" in request.GET else {}
+    facts: dict[str, object] = {"form": form or SignInForm(), "note": note, "next": back}
+    facts["has_password"] = settings.PASSWORD_SIGN_IN
+    if is_configured():
+        facts["provider"] = settings.OIDC_NAME
+        facts["provider_address"] = reverse("provider", query={"next": back} | again)
     return page(request, "accounts/sign_in.html", facts, status=status)
 
 
 def _signed_in_by(request: HttpRequest, link: SignInLink) -> HttpResponse:
-    has_password = link.user.has_usable_password()
+    has_password = link.user.has_usable_password() or not settings.PASSWORD_SIGN_IN
     return signing_in.begin(
         request,
         link.user,

@@ -1,0 +1,406 @@
+"""Signing in with an OpenID Connect provider: a real one on loopback, and one that answers wrongly."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+import pytest
+from django.conf import settings as configured
+from django.test import Client
+from oidc_provider_mock import User as Identity
+from oidc_provider_mock import run_server_in_thread
+from playwright.sync_api import Browser
+from pytest_django.fixtures import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from tests.core.accounts.people import PASSWORD, member, person
+from tests.web.settings.hostile_provider import CLIENT, HostileProvider, hostile_provider, new_key
+from tests.web.settings.test_second_factor import STEP, code, with_app
+from timemachine.core.accounts.commands.links import make_sign_in_link
+from timemachine.core.accounts.commands.projects import invite, make_reset_link
+from timemachine.core.accounts.models import ROLES, Project, ProviderIdentity, User
+from timemachine.core.accounts.provider.pure.roles import parse_roles
+from timemachine.core.pure.clock import now
+
+ZOE = {"email": "Zoe@example.org", "email_verified": True, "name": "Zoë", "groups": ["risk", "other"]}
+BEGIN, ANSWER = "/sign-in/provider/", "/sign-in/provider/answer/"
+
+
+def configure(
+    settings: Settings, address: str, roles: str = "risk=Prüfung:operator; audit=Prüfung:admin"
+) -> None:
+    settings.OIDC_NAME = "Bank account"
+    settings.OIDC_DISCOVERY_URL = address
+    settings.OIDC_CLIENT_ID = CLIENT
+    settings.OIDC_CLIENT_SECRET = "a secret/+"
+    settings.OIDC_ROLES = parse_roles(roles, ROLES)
+
+
+@dataclass(frozen=True, slots=True)
+class RealProvider:
+    """A provider in which tests change what it says about people."""
+
+    address: str
+
+    def put(self, subject: str, claims: dict[str, Any]) -> None:
+        httpx2.put(f"{self.address}/users/{subject}", json=claims).raise_for_status()
+
+    def sign_in(self, client: Client, subject: str = "zoe", query: str = "") -> Any:
+        """Sign in as this subject; return the answer to the browser that comes back."""
+        begun = client.get(f"{BEGIN}?{query}")
+        assert begun.status_code == 302, begun.text
+        back = httpx2.post(begun["Location"], data={"sub": subject}, follow_redirects=False)
+        assert back.headers["Location"].startswith(f"{configured.PUBLIC_URL}{ANSWER}?")
+        return client.get(back.headers["Location"].removeprefix(configured.PUBLIC_URL))
+
+
+@pytest.fixture
+def provider(settings: Settings, db: None) -> Iterator[RealProvider]:
+    with run_server_in_thread(require_nonce=True, user_claims=[Identity(sub="zoe", claims=ZOE)]) as server:
+        address = f"http://localhost:{server.server_port}"
+        configure(settings, f"{address}/.well-known/openid-configuration")
+        yield RealProvider(address)
+
+
+@pytest.fixture
+def hostile(settings: Settings, project: Project) -> Iterator[HostileProvider]:
+    with hostile_provider() as found:
+        configure(settings, found.address)
+        yield found
+
+
+def who(client: Client) -> str | None:
+    found = client.session.get("_auth_user_id")
+    return User.objects.get(pk=found).email if found else None
+
+
+def roles_in(project: Project) -> dict[str, str]:
+    return {one.user.email: one.role for one in project.memberships.select_related("user")}
+
+
+def test_someone_new_gets_an_account_with_the_role_of_a_group(
+    client: Client, project: Project, provider: RealProvider
+) -> None:
+    page = client.get("/sign-in/?next=/costs/").text
+    assert 'href="/sign-in/provider/?next=%2Fcosts%2F"' in page
+    assert "Sign in with Bank account" in page
+    done = provider.sign_in(client, query="next=/costs/")
+    assert (done.status_code, done["Location"]) == (303, "/costs/")
+    assert who(client) == "zoe@example.org"
+    assert roles_in(project) == {"zoe@example.org": "operator"}
+    assert User.objects.get().name == "Zoë"
+    assert not User.objects.get().has_usable_password()
+    assert client.cookies["tm_browser"].value
+    assert "unknown browser" in client.get("/settings/").text
+
+
+def test_the_request_has_state_nonce_and_a_pkce_challenge(client: Client, provider: RealProvider) -> None:
+    address = urlsplit(client.get(BEGIN)["Location"])
+    sent = parse_qs(address.query)
+    assert sent["code_challenge_method"] == ["S256"]
+    assert len(sent["code_challenge"][0]) == 43
+    assert sent["scope"] == ["openid email profile"]
+    assert sent["redirect_uri"] == [f"{configured.PUBLIC_URL}{ANSWER}"]
+    again = parse_qs(urlsplit(client.get(BEGIN)["Location"]).query)
+    for name in ("state", "nonce", "code_challenge"):
+        assert again[name] != sent[name]
+
+
+def test_roles_follow_the_groups_at_each_sign_in(
+    project: Project, other_project: Project, provider: RealProvider, settings: Settings
+) -> None:
+    settings.OIDC_ROLES = parse_roles(
+        f"risk={project.pk}:operator; audit={project.name}:admin; risk={other_project.pk}:viewer; risk=Nowhere:admin",
+        ROLES,
+    )
+    provider.sign_in(Client())
+    assert roles_in(project) == {"zoe@example.org": "operator"}
+    assert roles_in(other_project) == {"zoe@example.org": "viewer"}
+    provider.put("zoe", ZOE | {"groups": ["audit"]})
+    client = Client()
+    provider.sign_in(client)
+    assert roles_in(project) == {"zoe@example.org": "admin"}
+    assert roles_in(other_project) == {}
+    assert "set by a group at each sign-in" in client.get("/settings/").text
+    provider.put("zoe", {name: value for name, value in ZOE.items() if name != "groups"})
+    provider.sign_in(client)
+    assert roles_in(project) == {}
+    assert client.get("/").status_code == 403
+
+
+def test_a_role_given_by_hand_stays(project: Project, provider: RealProvider) -> None:
+    user = member(project, "viewer", "zoe@example.org").user
+    provider.sign_in(Client())
+    assert roles_in(project) == {user.email: "viewer"}
+    provider.put("zoe", ZOE | {"groups": []})
+    provider.sign_in(Client())
+    assert roles_in(project) == {user.email: "viewer"}
+
+
+def test_a_person_is_known_by_the_subject_even_with_another_address(
+    project: Project, provider: RealProvider
+) -> None:
+    provider.sign_in(Client())
+    provider.put("zoe", ZOE | {"email": "married@example.org", "email_verified": False})
+    client = Client()
+    provider.sign_in(client)
+    assert who(client) == "zoe@example.org"
+    assert ProviderIdentity.objects.count() == 1
+
+
+def test_the_address_must_be_verified(client: Client, project: Project, provider: RealProvider) -> None:
+    person("zoe@example.org")
+    for claims in ({"email_verified": False}, {"email_verified": "true"}, {"email": "no address"}):
+        provider.put("zoe", ZOE | claims)
+        refused = provider.sign_in(client)
+        assert refused.status_code == 401
+        assert "Bank account did not sign you in" in refused.text
+    assert who(client) is None
+    assert not ProviderIdentity.objects.exists()
+
+
+def test_someone_without_a_mapped_group_gets_no_account_unless_invited(
+    client: Client, project: Project, provider: RealProvider
+) -> None:
+    provider.put("zoe", ZOE | {"groups": "other", "name": "a\x07b"})
+    refused = provider.sign_in(client)
+    assert refused.status_code == 403
+    assert "zoe@example.org has no access here" in refused.text
+    assert not User.objects.exists()
+    link = f"/sign-in/{invite(project, email='zoe@example.org', role='viewer')}/"
+    assert provider.sign_in(client, query=f"next={link}")["Location"] == link
+    assert client.post(link).status_code == 303
+    assert roles_in(project) == {"zoe@example.org": "viewer"}
+
+
+def test_one_group_may_be_sent_as_text(client: Client, project: Project, provider: RealProvider) -> None:
+    provider.put("zoe", ZOE | {"groups": "audit", "name": "a\x07b"})
+    provider.sign_in(client)
+    assert roles_in(project) == {"zoe@example.org": "admin"}
+    assert User.objects.get().name == ""
+
+
+def test_an_account_that_is_switched_off_stays_out(
+    client: Client, project: Project, provider: RealProvider
+) -> None:
+    provider.sign_in(client)
+    User.objects.update(is_active=False)
+    refused = provider.sign_in(Client())
+    assert refused.status_code == 401
+    assert "switched off" in refused.text
+
+
+def test_the_second_factor_of_the_account_is_needed_unless_the_provider_asked_for_one(
+    project: Project, provider: RealProvider
+) -> None:
+    with_app(member(project, "viewer", "zoe@example.org").user)
+    client = Client()
+    assert provider.sign_in(client)["Location"] == STEP
+    assert who(client) is None
+    assert client.post(STEP, {"code": code()}).status_code == 303
+    Project.objects.update(needs_second_factor=True)
+    provider.put("zoe", ZOE | {"amr": ["pwd", "mfa"]})
+    client = Client()
+    assert provider.sign_in(client)["Location"] == "/"
+    assert client.get("/").status_code == 200
+
+
+def test_changing_the_second_factor_needs_a_recent_password_at_the_provider(
+    client: Client, project: Project, provider: RealProvider
+) -> None:
+    provider.sign_in(client)
+    session = client.session
+    session["proved_at"] = (now() - timedelta(hours=1)).timestamp()
+    session.save()
+    again = client.get("/settings/second-factor/")["Location"]
+    assert (
+        'href="/sign-in/provider/?next=%2Fsettings%2Fsecond-factor%2F&amp;again=1"' in client.get(again).text
+    )
+    sent = parse_qs(urlsplit(client.get(f"{BEGIN}?again=1")["Location"]).query)
+    assert (sent["prompt"], sent["max_age"]) == (["login"], ["3600"])
+    provider.sign_in(client, query="again=1")
+    assert client.get("/settings/second-factor/").status_code == 200
+
+
+def test_the_provider_or_the_person_may_refuse(client: Client, provider: RealProvider) -> None:
+    begun = client.get(BEGIN)["Location"]
+    back = httpx2.post(begun, data={"action": "deny"}, follow_redirects=False).headers["Location"]
+    refused = client.get(back.removeprefix(configured.PUBLIC_URL))
+    assert refused.status_code == 401
+    assert "it answered access_denied" in refused.text
+
+
+def test_an_answer_counts_once_and_only_in_the_browser_that_began(
+    project: Project, provider: RealProvider
+) -> None:
+    victim, attacker = Client(), Client()
+    begun = attacker.get(BEGIN)["Location"]
+    back = httpx2.post(begun, data={"sub": "zoe"}, follow_redirects=False).headers["Location"]
+    path = back.removeprefix(configured.PUBLIC_URL)
+    victim.get(BEGIN)
+    for client in (victim, Client()):
+        refused = client.get(path)
+        assert refused.status_code == 401
+        assert "this browser did not ask for it" in refused.text
+        assert who(client) is None
+    assert attacker.get(f"{path}&iss=https://elsewhere.example").status_code == 401
+    assert attacker.get(path).status_code == 401
+
+
+def test_without_a_provider_there_is_none(client: Client, db: None) -> None:
+    assert "provider" not in client.get("/sign-in/").text
+    assert client.get(BEGIN).status_code == 404
+    assert client.get(ANSWER).status_code == 404
+
+
+def test_passwords_can_be_switched_off(
+    client: Client, project: Project, provider: RealProvider, settings: Settings
+) -> None:
+    user, administrator = member(project, "viewer", "zoe@example.org"), member(project, "admin")
+    reset = make_reset_link(user, by=administrator.user)
+    settings.PASSWORD_SIGN_IN = False
+    assert 'type="password"' not in client.get("/sign-in/").text
+    refused = client.post("/sign-in/", {"email": user.user.email, "password": PASSWORD})
+    assert refused.status_code == 403
+    assert client.post(f"/sign-in/{reset}/").status_code == 401
+    invited = f"/sign-in/{invite(project, email='new@example.org', role='viewer')}/"
+    assert client.post(invited).status_code == 401
+    assert who(client) is None
+    emergency = Client()
+    emergency.post(f"/sign-in/{make_sign_in_link(administrator.user)}/")
+    page = emergency.get("/settings/").text
+    assert 'type="password"' not in page
+    assert "Reset password" not in page
+    assert emergency.post("/settings/password/", {"password": PASSWORD, "again": PASSWORD}).status_code == 403
+    assert emergency.get("/welcome/")["Location"] == "/"
+    provider.sign_in(client)
+    assert who(client) == "zoe@example.org"
+
+
+# --- a provider that answers wrongly
+
+
+def answered(client: Client, hostile: HostileProvider) -> Any:
+    sent = parse_qs(urlsplit(client.get(BEGIN)["Location"]).query)
+    hostile.nonce = hostile.nonce or sent["nonce"][0]
+    return client.get(ANSWER, {"code": "c", "state": sent["state"][0]})
+
+
+def test_a_right_answer_signs_in_and_proves_the_verifier(client: Client, hostile: HostileProvider) -> None:
+    assert answered(client, hostile).status_code == 303
+    [body] = [parse_qs(body) for path, body in hostile.requests if path == "/token"]
+    assert len(body["code_verifier"][0]) == 43
+    assert body["code"] == ["c"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"nonce": "another"},
+        {"aud": "another"},
+        {"azp": "another"},
+        {"iss": "https://elsewhere.example"},
+        {"exp": 1},
+        {"iat": 2**33},
+        {"sub": None},
+    ],
+    ids=str,
+)
+def test_a_token_that_does_not_fit_is_refused(
+    client: Client, hostile: HostileProvider, wrong: dict[str, Any]
+) -> None:
+    hostile.claims = wrong
+    refused = answered(client, hostile)
+    assert refused.status_code == 401
+    assert "Bank account did not sign you in" in refused.text
+    assert who(client) is None
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize("algorithm", ["none", "HS256", "RS256"])
+def test_a_forged_token_is_refused(client: Client, hostile: HostileProvider, algorithm: str) -> None:
+    hostile.algorithm, hostile.key = algorithm, new_key()
+    assert answered(client, hostile).status_code == 401
+    assert who(client) is None
+
+
+def test_a_new_key_of_the_provider_is_read_at_once(hostile: HostileProvider) -> None:
+    assert answered(Client(), hostile).status_code == 303
+    hostile.key = hostile.announced = new_key()
+    hostile.key_id, hostile.nonce = "2", ""
+    assert answered(Client(), hostile).status_code == 303
+    hostile.key_id, hostile.nonce = "3", ""
+    hostile.change["/jwks"] = lambda: (200, {"keys": []})
+    assert answered(Client(), hostile).status_code in {401, 503}
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "document", "expected"),
+    [
+        ("/token", 400, {"error": "invalid_grant"}, 401),
+        ("/token", 500, {}, 503),
+        ("/token", 200, [], 503),
+        ("/token", 200, {}, 401),
+        ("/jwks", 500, {}, 503),
+        ("/.well-known/openid-configuration", 302, {}, 503),
+        ("/.well-known/openid-configuration", 200, {"issuer": "https://elsewhere.example"}, 503),
+    ],
+)
+def test_a_broken_provider_leads_back_to_the_sign_in_page(
+    client: Client, hostile: HostileProvider, path: str, status: int, document: Any, expected: int
+) -> None:
+    hostile.change[path] = lambda: (status, document)
+    begun = client.get(BEGIN)
+    answer = begun if begun.status_code != 302 else answered(client, hostile)
+    assert answer.status_code == expected
+    assert "Bank account" in answer.text
+    assert who(client) is None
+
+
+def test_an_address_without_https_is_refused(
+    client: Client, db: None, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    configure(settings, "http://idp.example.org")
+    refused = client.get(BEGIN)
+    assert refused.status_code == 503
+    assert "The server's log says why." in unescape(refused.text)
+    assert "http://idp.example.org" not in refused.text
+    assert "is not an https address" in caplog.text
+
+
+def test_user_info_about_someone_else_is_refused(client: Client, hostile: HostileProvider) -> None:
+    metadata = hostile.answer("/.well-known/openid-configuration")[1]
+    more = {**metadata, "userinfo_endpoint": f"{hostile.address}/userinfo"}
+    hostile.change["/.well-known/openid-configuration"] = lambda: (200, more)
+    hostile.claims = {"email": None, "groups": None}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(configured, "OIDC_GROUPS_CLAIM", "roles")
+        hostile.change["/userinfo"] = lambda: (200, {"sub": "someone else"})
+        assert answered(client, hostile).status_code == 401
+        hostile.nonce = ""
+        hostile.change["/userinfo"] = lambda: (200, {"sub": "zoe", "roles": ["risk"]})
+        hostile.claims = {}
+        assert answered(client, hostile).status_code == 303
+
+
+# --- in a browser
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_person_signs_in_with_the_provider(
+    project: Project, provider: RealProvider, chromium: Browser, live_server: LiveServer, settings: Settings
+) -> None:
+    settings.PUBLIC_URL = live_server.url
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"{live_server.url}/settings/")
+    page.get_by_role("link", name="Sign in with Bank account").click()
+    page.get_by_role("button", name="Authorize as zoe").click()
+    page.get_by_role("heading", name="Settings", level=1).wait_for()
+    page.get_by_text("you are an operator").wait_for()
+    context.close()

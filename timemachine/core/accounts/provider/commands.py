@@ -1,0 +1,95 @@
+"""Find or create the person whom the provider has signed in, and give the roles of their groups."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from timemachine.core.accounts.models import ROLES, Membership, Project, ProviderIdentity, User
+from timemachine.core.accounts.naming import clean_email, clean_name
+from timemachine.core.accounts.provider.protocol import Claims, refused
+from timemachine.core.accounts.provider.pure.roles import roles_of
+from timemachine.core.database import lock_until_commit
+from timemachine.core.pure.errors import InvalidInput, NotAllowed
+from timemachine.core.pure.ids import uuid_of
+
+
+@transaction.atomic
+def person_of(claims: Claims) -> User:
+    """Return the person of these verified claims, with the roles that their groups give now.
+
+    Someone new gets an account if a group gives them a role. An existing account is found by the subject, and the first
+    time by its e-mail address. Raises `NotSignedIn` without a verified e-mail address, and `NotAllowed` for someone new
+    whose groups give no role.
+    """
+    issuer, subject = str(claims["iss"]), str(claims["sub"])
+    lock_until_commit(f"provider {issuer} {subject}")
+    roles = roles_of(_groups(claims), settings.OIDC_ROLES, ROLES)
+    known = ProviderIdentity.objects.select_related("user").filter(issuer=issuer, subject=subject).first()
+    user = known.user if known else _first_time(claims, has_role=bool(roles))
+    if not user.is_active:
+        raise refused("your account here is switched off")
+    if known is None:
+        ProviderIdentity.objects.create(user=user, issuer=issuer, subject=subject)
+    _give_roles(user, {project.pk: role for name, role in roles.items() if (project := _project(name))})
+    return user
+
+
+def _first_time(claims: Claims, *, has_role: bool) -> User:
+    email = _verified_email(claims)
+    lock_until_commit(f"account {email}")
+    found = User.objects.filter(email=email).first()
+    if found is not None:
+        return found
+    if not has_role:
+        raise NotAllowed(
+            f"{email} has no access here. Ask your organisation for a group that gives access, or an administrator of a "
+            "project to invite you.",
+            code="no_role_from_provider",
+        )
+    user = User(email=email, name=_name(claims))
+    user.set_unusable_password()
+    user.save()
+    return user
+
+
+def _verified_email(claims: Claims) -> str:
+    if claims.get("email_verified") is not True:
+        raise refused("it did not verify your e-mail address")
+    try:
+        return clean_email(str(claims.get("email", "")))
+    except InvalidInput as why:
+        raise refused("it sent no e-mail address") from why
+
+
+def _name(claims: Claims) -> str:
+    try:
+        return clean_name(str(claims.get("name", "")), of="this person")
+    except InvalidInput:
+        return ""
+
+
+def _groups(claims: Claims) -> Iterable[str]:
+    found = claims.get(settings.OIDC_GROUPS_CLAIM, [])
+    return (
+        [found] if isinstance(found, str) else [str(one) for one in found] if isinstance(found, list) else []
+    )
+
+
+def _project(named: str) -> Project | None:
+    by_id = uuid_of(named)
+    found = Project.objects.filter(pk=by_id) if by_id else Project.objects.filter(name=named)
+    return found.order_by("created_at", "pk").first()
+
+
+def _give_roles(user: User, roles: dict[Any, str]) -> None:
+    """Make the memberships that come from groups what the groups say. Those given by hand stay as they are."""
+    user.memberships.filter(from_provider=True).exclude(project__in=roles).delete()
+    for project_id, role in roles.items():
+        membership, new = Membership.objects.get_or_create(
+            project_id=project_id, user=user, defaults={"role": role, "from_provider": True}
+        )
+        if not new and membership.from_provider and membership.role != role:
+            membership.role = role
+            membership.save(update_fields=["role"])

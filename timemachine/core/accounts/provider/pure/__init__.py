@@ -1,0 +1,1 @@
+"""What needs no framework: the mapping of groups to roles."""

@@ -1,0 +1,42 @@
+"""Which role in which project a group of the provider gives."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRole:
+    """A group's role in a project, which is named by its id or its name."""
+
+    group: str
+    project: str
+    role: str
+
+
+def parse_roles(text: str, roles: Sequence[str]) -> tuple[GroupRole, ...]:
+    """Parse `group=project:role; …`. `roles` are the roles that exist. A group may contain `=`, a project `:`.
+
+    Raises `ValueError` with the entry that is wrong.
+    """
+    return tuple(_parse(entry.strip(), roles) for entry in text.split(";") if entry.strip())
+
+
+def roles_of(groups: Iterable[str], mapping: Iterable[GroupRole], roles: Sequence[str]) -> Mapping[str, str]:
+    """Return the role for each project that these groups give, the highest if several do. `roles` begin with the lowest."""
+    mine = set(groups)
+    found: dict[str, str] = {}
+    for each in mapping:
+        if each.group in mine:
+            before = found.get(each.project, each.role)
+            found[each.project] = max(before, each.role, key=roles.index)
+    return found
+
+
+def _parse(entry: str, roles: Sequence[str]) -> GroupRole:
+    before, _, role = entry.rpartition(":")
+    group, _, project = before.rpartition("=")
+    if not group or not project or role not in roles:
+        raise ValueError(
+            f"OIDC_ROLES: {entry!r} is not group=project:role with one of the roles {', '.join(roles)}"
+        )
+    return GroupRole(group=group.strip(), project=project.strip(), role=role)
