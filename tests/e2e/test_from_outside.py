@@ -70,6 +70,7 @@ def test_the_requests_of_all_web_processes_are_counted(product: OwnProduct) -> N
 
 def test_messages_that_no_worker_takes_are_seen_in_the_queue(product: OwnProduct, api: httpx.Client) -> None:
     wait_until(lambda: metric(product, "timemachine_workers") == 1)
+    wait_until(lambda: httpx.get(f"{product.url}/health/workers", timeout=60).status_code == 200)
     worker = product.machine.the(r"-m celery")
     os.kill(worker, signal.SIGSTOP)
     try:

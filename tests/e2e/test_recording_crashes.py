@@ -278,12 +278,15 @@ def test_without_a_database_pages_and_the_api_answer_503_with_retry_after(
             page,
         ]
         metrics = httpx.get(f"{product.url}/metrics", timeout=60).text
+        health = httpx.get(f"{product.url}/health/ready", timeout=60).json()
     finally:
         database.start()
     assert [each.status_code for each in responses] == [503] * len(responses)
     assert all(int(each.headers["Retry-After"]) > 0 for each in responses)
     assert {each.json()["code"] for each in responses[:4]} <= {"database_away", "database_restarting"}
     assert "text/html" in page.headers["content-type"]
+    assert health["why"] in {"The database cannot be reached.", "The database is stopping or starting."}
+    assert list(health["checks"]) == ["disk", "database"]
     assert "\ntimemachine_database_up 0.0\n" in metrics
     assert "\ntimemachine_http_requests_total{" in metrics
     wait_until(lambda: api.post(f"{address}/actions", json=action).status_code == 201)

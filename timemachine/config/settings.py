@@ -269,8 +269,9 @@ MODEL_PRICES = env.text("MODEL_PRICES")
 ANSWER_CACHE_MAX_MB = env.number("ANSWER_CACHE_MAX_MB", 64)
 ANSWER_CACHE_MAX_AGE_DAYS = env.number("ANSWER_CACHE_MAX_AGE_DAYS", 30)
 
-# --- metrics
+# --- metrics and health
 
+MIN_FREE_DISK_MB = env.number("MIN_FREE_DISK_MB", 200)
 METRICS_TOKEN = env.text_or_file("METRICS_TOKEN")
 
 # --- logs: to standard error, one line each, never with a body

@@ -10,6 +10,7 @@ from timemachine.web.metrics.views import metrics
 urlpatterns = [
     path("health/live", health.live),
     path("health/ready", health.ready),
+    path("health/workers", health.working),
     path("metrics", metrics),
     path("api/", api.urls),
     path("mcp", mcp.serve),

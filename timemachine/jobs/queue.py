@@ -20,6 +20,9 @@ _WAITING: Final = """
 SELECT coalesce(message->'headers'->>'task', 'other'), count(*), extract(epoch FROM now() - min(enqueued_at))::float
 FROM (SELECT message, enqueued_at FROM pgmq.q_tm_celery WHERE vt <= now() ORDER BY vt LIMIT 10000) AS waiting GROUP BY 1
 """
+_OLDEST: Final = """
+SELECT extract(epoch FROM now() - enqueued_at)::float FROM pgmq.q_tm_celery WHERE vt <= now() ORDER BY vt LIMIT 1
+"""
 _last_enqueued: Final[dict[tuple[str, Any], float]] = {}
 
 
@@ -64,14 +67,26 @@ def message_counts() -> list[tuple[str, int, float]] | None:
 
     None if the broker is not in this PostgreSQL. Counts at most 10,000 messages.
     """
+    rows = _in_queue(_WAITING)
+    return rows and [(name.rpartition(".")[2], count, seconds) for name, count, seconds in rows]
+
+
+def oldest_message_seconds() -> float | None:
+    """Return for how many seconds the oldest message waits; None if none does, or if the broker is not in this PostgreSQL."""
+    rows = _in_queue(_OLDEST)
+    return float(rows[0][0]) if rows else None
+
+
+def _in_queue(sql: str) -> list[tuple[Any, ...]] | None:
+    """Return the rows of a statement about the queue: none before its first message, None if it is elsewhere."""
     if not str(current_app.conf.broker_url).startswith("pgmq"):
         return None
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass(%s)", [_TABLE])
         if cursor.fetchone() == (None,):
             return []
-        cursor.execute(_WAITING)
-        return [(name.rpartition(".")[2], count, seconds) for name, count, seconds in cursor.fetchall()]
+        cursor.execute(sql)
+        return list(cursor.fetchall())
 
 
 def _headers() -> dict[str, str]:

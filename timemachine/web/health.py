@@ -1,11 +1,45 @@
-"""Health checks: liveness and readiness."""
+"""Health checks: whether this process lives, whether it can serve requests, and whether workers do their part."""
 
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
+from django.db.models import Max
 from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from timemachine.core.database import failure_of
-from timemachine.core.pure.database_failures import AWAY
+from timemachine.core.migration_state import pending_migrations
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Unavailable
+from timemachine.core.pure.home import home
+from timemachine.core.pure.numbers import counted
+from timemachine.jobs import workers
+from timemachine.jobs.models import JobBacklog
+from timemachine.jobs.queue import oldest_message_seconds
+
+_LATE: Final = timedelta(minutes=2)
+"""How old the last sweep may be. It runs every few seconds, unless all threads of the workers are busy."""
+_LONGEST_WAIT: Final = timedelta(minutes=5)
+_MEGABYTE: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """The result of a check, with a sentence that says what to do if it failed. It names no secret, host or folder."""
+
+    ok: bool
+    message: str
+
+    def as_json(self) -> dict[str, object]:
+        return {"ok": self.ok, "message": self.message}
 
 
 @require_safe
@@ -14,13 +48,106 @@ def live(_request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "live"})
 
 
+@never_cache
 @require_safe
 def ready(_request: HttpRequest) -> JsonResponse:
-    """Answer whether this process can reach its database."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except (DatabaseError, InterfaceError) as why:
-        failure = failure_of(why) or AWAY
-        return JsonResponse({"status": "not ready", "code": failure.code, "why": failure.cause}, status=503)
-    return JsonResponse({"status": "ready"})
+    """Answer whether this process can serve requests. Workers are reported, but without them pages and recording still work."""
+    needed = _checks({"disk": _disk, "database": _database, "migrations": _migrations})
+    return _answer(needed, _checks_of_workers(needed))
+
+
+@never_cache
+@require_safe
+def working(_request: HttpRequest) -> JsonResponse:
+    """Answer whether workers run and keep up."""
+    needed = _checks({"database": _database, "migrations": _migrations})
+    return _answer(needed | _checks_of_workers(needed), {})
+
+
+def _answer(needed: dict[str, Check], others: dict[str, Check]) -> JsonResponse:
+    """Return all checks, with the status of those that are needed, and `why` they failed."""
+    failed = [each.message for each in needed.values() if not each.ok]
+    document: dict[str, object] = {"status": "not ready" if failed else "ready"}
+    if failed:
+        document["why"] = " ".join(failed)
+    document["checks"] = {name: each.as_json() for name, each in (needed | others).items()}
+    return JsonResponse(document, status=Unavailable.status if failed else 200)
+
+
+def _checks_of_workers(needed: dict[str, Check]) -> dict[str, Check]:
+    """Return the checks of workers, which can be made only if the database has its tables."""
+    if not all(name in needed and needed[name].ok for name in ("database", "migrations")):
+        return {}
+    return _checks({"workers": _workers, "queue": _queue})
+
+
+def _checks(checks: dict[str, Callable[[], Check]]) -> dict[str, Check]:
+    """Return their results, up to the first one that the database does not answer: each would wait for it."""
+    found: dict[str, Check] = {}
+    for name, check in checks.items():
+        try:
+            found[name] = check()
+        except (DatabaseError, InterfaceError) as why:
+            failure = failure_of(why)
+            if failure is None:
+                raise
+            found[name] = Check(ok=False, message=failure.cause)
+            break
+    return found
+
+
+def _database() -> Check:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return Check(ok=True, message="The database answers.")
+
+
+def _migrations() -> Check:
+    missing = len(pending_migrations())
+    if not missing:
+        return Check(ok=True, message="The database has all migrations.")
+    lacks = counted(missing, "migration")
+    return Check(
+        ok=False, message=f"The database lacks {lacks}. Run `timemachine manage prepare` on the server."
+    )
+
+
+def _disk() -> Check:
+    free = []
+    for folder in (home(), tempfile.gettempdir()):
+        with suppress(OSError):  # a server in a container has no data folder
+            free.append(shutil.disk_usage(folder).free // _MEGABYTE)
+    least = min(free, default=0)
+    if least >= settings.MIN_FREE_DISK_MB:
+        return Check(ok=True, message=f"{least:,} MB are free on the disk of the server.")
+    return Check(
+        ok=False,
+        message=f"Only {least:,} MB are free on the disk of the server; at least {settings.MIN_FREE_DISK_MB:,} "
+        "are needed (MIN_FREE_DISK_MB).",
+    )
+
+
+def _workers() -> Check:
+    found = workers.running()
+    if found:
+        return Check(ok=True, message=f"{counted(found, 'worker')} {'is' if found == 1 else 'are'} running.")
+    return Check(
+        ok=False,
+        message="No worker is running, so replays, imports, seals and search wait. Start a worker, or see its log.",
+    )
+
+
+def _queue() -> Check:
+    swept = JobBacklog.objects.aggregate(at=Max("measured_at"))["at"]
+    if swept is None or now() - swept > _LATE:
+        return Check(
+            ok=False,
+            message="No worker has looked for waiting work in the last 2 minutes. Workers are too busy, or beat is not running.",
+        )
+    waits = oldest_message_seconds() or 0
+    if waits > _LONGEST_WAIT.total_seconds():
+        return Check(
+            ok=False,
+            message=f"A message has waited in the queue for {counted(int(waits // 60), 'minute')}. Start more workers.",
+        )
+    return Check(ok=True, message="Workers take work from the queue.")

@@ -91,7 +91,8 @@ def status() -> None:
     client = connected()
     answer = client.connection.ready()
     if answer["status"] != "ready":
-        raise Failure(f"{client.url} is not ready: {answer.get('why', answer['status'])}.")
+        why = str(answer.get("why", answer["status"]))
+        raise Failure(f"{client.url} is not ready: {why.removesuffix('.')}.")
     project = client.project()  # refuses an invalid key
     document: ServerStatus = {
         "url": client.url,
