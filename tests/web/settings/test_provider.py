@@ -251,6 +251,24 @@ def test_an_answer_counts_once_and_only_in_the_browser_that_began(
     assert attacker.get(path).status_code == 401
 
 
+def test_an_answer_after_half_an_hour_is_too_late(client: Client, hostile: HostileProvider) -> None:
+    sent = parse_qs(urlsplit(client.get(BEGIN)["Location"]).query)
+    session = client.session
+    session["provider_attempt"] |= {"at": (now() - timedelta(minutes=30)).timestamp()}
+    session.save()
+    refused = client.get(ANSWER, {"code": "c", "state": sent["state"][0]})
+    assert refused.status_code == 401
+    assert "took too long" in refused.text
+
+
+def test_a_provider_that_does_not_answer_is_left_alone_for_a_moment(
+    client: Client, hostile: HostileProvider
+) -> None:
+    hostile.change["/.well-known/openid-configuration"] = lambda: (500, {})
+    assert [client.get(BEGIN).status_code for _ in range(5)] == [503] * 5
+    assert len(hostile.requests) == 1
+
+
 def test_without_a_provider_there_is_none(client: Client, db: None) -> None:
     assert "provider" not in client.get("/sign-in/").text
     assert client.get(BEGIN).status_code == 404

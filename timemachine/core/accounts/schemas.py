@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, StrictBool
 
 from timemachine.core.pure.schemas import Page, Schema, Strict
 
@@ -24,7 +24,7 @@ class KeyIn(Strict):
     name: str
     scopes: list[str]
     expires_at: AwareDatetime | None = None
-    never_expires: bool = False
+    never_expires: StrictBool = False
 
 
 class KeyOut(Schema):

@@ -35,7 +35,8 @@ _ALGORITHMS: Final = (
     "EdDSA",
 )
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
-_TIMEOUT: Final = 10.0
+_TIMEOUT: Final = 5.0
+_RETRY_SECONDS: Final = 5.0
 _KEPT_SECONDS: Final = 3600.0
 _LEEWAY: Final = 60
 _MOST_BYTES: Final = 1_000_000
@@ -72,8 +73,9 @@ class Attempt:
     verifier: str
 
 
-_lock = threading.Lock()
+_reading = threading.Lock()
 _known: dict[str, Provider] = {}
+_failed: dict[str, float] = {}
 
 
 def is_configured() -> bool:
@@ -125,21 +127,38 @@ def claims_of(code: str, attempt: Attempt, *, redirect_uri: str) -> Claims:
 def provider(*, newer_than: float = 0.0) -> Provider:
     """Return the provider, whose documents are read once an hour. Raises `Unavailable`."""
     address = _discovery_address()
-    with _lock:
+    known = _known.get(address)
+    if known and known.read_at > max(newer_than, time.monotonic() - _KEPT_SECONDS):
+        return known
+    # a provider that does not answer must not occupy all threads
+    if not _reading.acquire(timeout=_TIMEOUT):
+        raise _unavailable(f"{address} is still being read")
+    try:
         known = _known.get(address)
-        if known and known.read_at > max(newer_than, time.monotonic() - _KEPT_SECONDS):
-            return known
+        if known is None or known.read_at <= max(newer_than, time.monotonic() - _KEPT_SECONDS):
+            _known[address] = known = _read(address)
+        return known
+    finally:
+        _reading.release()
+
+
+def _read(address: str) -> Provider:
+    if _failed.get(address, -_RETRY_SECONDS) > time.monotonic() - _RETRY_SECONDS:
+        raise _unavailable(f"{address} did not answer a moment ago")
+    try:
         metadata = _get(address)
         if f"{str(metadata.get('issuer', '')).rstrip('/')}{_WELL_KNOWN}" != address:
             raise _unavailable(f"its issuer {metadata.get('issuer')!r} does not belong to {address}")
         for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
             _check_address(str(metadata.get(name, "")))
-        try:
-            keys = jwt.PyJWKSet.from_dict(dict(_get(str(metadata["jwks_uri"]))))
-        except jwt.PyJWTError as why:
-            raise _unavailable(f"its keys cannot be read: {why}") from why
-        _known[address] = Provider(metadata=metadata, keys=keys, read_at=time.monotonic())
-        return _known[address]
+        keys = jwt.PyJWKSet.from_dict(dict(_get(str(metadata["jwks_uri"]))))
+    except Unavailable:
+        _failed[address] = time.monotonic()
+        raise
+    except jwt.PyJWTError as why:
+        _failed[address] = time.monotonic()
+        raise _unavailable(f"its keys cannot be read: {why}") from why
+    return Provider(metadata=metadata, keys=keys, read_at=time.monotonic())
 
 
 def refused(why: str) -> NotSignedIn:

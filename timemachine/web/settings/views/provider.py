@@ -2,8 +2,9 @@
 
 import logging
 from dataclasses import asdict
+from datetime import timedelta
 from secrets import compare_digest
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from timemachine.core.accounts.provider import commands, protocol
 from timemachine.core.accounts.provider.protocol import Attempt, refused
+from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotAllowed, NotSignedIn, Unavailable
 from timemachine.web.errors import page_message
 from timemachine.web.http import back_to
@@ -22,6 +24,7 @@ from timemachine.web.settings.views.sign_in import sign_in_page
 
 log = logging.getLogger(__name__)
 _STORED_AS: Final = "provider_attempt"
+_ANSWERED_WITHIN: Final = timedelta(minutes=30)
 
 
 @never_cache
@@ -34,7 +37,11 @@ def begin(request: HttpRequest) -> HttpResponse:
         address = protocol.authorization_url(attempt, redirect_uri=_redirect_uri(), again=again)
     except Unavailable as why:
         return _refused(request, why, back_to(request))
-    request.session[_STORED_AS] = {"attempt": asdict(attempt), "following": back_to(request)}
+    request.session[_STORED_AS] = {
+        "attempt": asdict(attempt),
+        "following": back_to(request),
+        "at": now().timestamp(),
+    }
     return HttpResponseRedirect(address)
 
 
@@ -61,10 +68,10 @@ def end(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _answered(request: HttpRequest, stored: dict[str, dict[str, str]]) -> Attempt:
-    if not stored or not compare_digest(
-        stored["attempt"]["state"].encode(), request.GET.get("state", "").encode()
-    ):
+def _answered(request: HttpRequest, stored: dict[str, Any]) -> Attempt:
+    state = request.GET.get("state", "").encode()
+    is_recent = bool(stored) and now().timestamp() - stored["at"] < _ANSWERED_WITHIN.total_seconds()
+    if not is_recent or not compare_digest(stored["attempt"]["state"].encode(), state):
         raise refused("this browser did not ask for it, or took too long")
     if "error" in request.GET:
         raise refused(f"it answered {request.GET['error'][:100]}")
