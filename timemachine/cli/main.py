@@ -11,6 +11,7 @@ from timemachine.cli.command import InOrder
 from timemachine.cli.commands.asks import ask, find, ground
 from timemachine.cli.commands.comparisons import comparison
 from timemachine.cli.commands.costs import costs
+from timemachine.cli.commands.doctor import doctor
 from timemachine.cli.commands.evidence import evidence
 from timemachine.cli.commands.keys import key
 from timemachine.cli.commands.mcp import mcp
@@ -56,6 +57,7 @@ for command in (
     up,
     demo,
     status,
+    doctor,
     put,
     find,
     ask,
