@@ -168,7 +168,7 @@ def test_neither_e_mail_nor_ip_addresses_of_failures_are_stored(db: None) -> Non
 
 def test_failures_without_effect_are_deleted(db: None) -> None:
     failed(1)
-    later(timedelta(hours=5))
+    later(timedelta(days=2))
     failed(1, "b@example.org", from_address=CLIENT_ADDRESS)
     assert SignInFailures.objects.count() == 2
 

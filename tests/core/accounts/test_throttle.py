@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.core.accounts.throttle import OF_ACCOUNT, OF_ADDRESS
+from timemachine.core.accounts.throttle import OF_ACCOUNT, OF_ADDRESS, OF_SECOND_FACTOR
 from timemachine.core.pure.throttle import (
-    LONGEST_DELAY,
     Failures,
     GrowingDelay,
     Limit,
@@ -73,9 +72,9 @@ def test_one_address_may_fail_more_often_than_one_account() -> None:
 
 @given(
     pauses=st.lists(st.floats(min_value=0, max_value=7200), max_size=40),
-    delay=st.sampled_from([OF_ACCOUNT, OF_ADDRESS]),
+    delay=st.sampled_from([OF_ACCOUNT, OF_ADDRESS, OF_SECOND_FACTOR]),
 )
-def test_a_growing_delay_is_at_most_fifteen_minutes_and_all_is_forgotten_in_time(
+def test_a_growing_delay_has_a_longest_and_all_is_forgotten_in_time(
     pauses: list[float], delay: GrowingDelay
 ) -> None:
     failures, moment = None, NOW
@@ -83,9 +82,23 @@ def test_a_growing_delay_is_at_most_fifteen_minutes_and_all_is_forgotten_in_time
         moment += timedelta(seconds=pause)
         failures = add_failure(failures, delay, moment)
     wait = seconds_of_delay(failures, delay, moment)
-    assert 0 <= wait <= LONGEST_DELAY.total_seconds()
+    assert 0 <= wait <= delay.longest.total_seconds()
     assert seconds_of_delay(failures, delay, moment + timedelta(seconds=wait)) == 0
     assert add_failure(failures, delay, moment + delay.all_forgotten_after).count == 1
+
+
+def test_codes_of_a_second_factor_are_guessed_at_most_twelve_times_a_day() -> None:
+    failures, moment = None, NOW
+    for _ in range(100):
+        failures = add_failure(failures, OF_SECOND_FACTOR, moment)
+        moment += timedelta(seconds=seconds_of_delay(failures, OF_SECOND_FACTOR, moment))
+    next_day = moment + timedelta(days=1)
+    tries = 0
+    while moment < next_day:
+        failures = add_failure(failures, OF_SECOND_FACTOR, moment)
+        moment += timedelta(seconds=seconds_of_delay(failures, OF_SECOND_FACTOR, moment))
+        tries += 1
+    assert tries == 12
 
 
 def test_a_clock_that_was_set_back_adds_no_failures() -> None:

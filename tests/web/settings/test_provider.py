@@ -132,6 +132,32 @@ def test_roles_follow_the_groups_at_each_sign_in(
     assert client.get("/").status_code == 403
 
 
+def test_links_of_a_former_administrator_stop_working(project: Project, provider: RealProvider) -> None:
+    provider.put("zoe", ZOE | {"groups": ["audit"]})
+    client = Client()
+    provider.sign_in(client)
+    client.post("/settings/members/", {"email": "new@example.org", "role": "admin"})
+    assert project.invitations.count() == 1
+    provider.put("zoe", ZOE)
+    provider.sign_in(client)
+    assert roles_in(project) == {"zoe@example.org": "operator"}
+    assert not project.invitations.exists()
+
+
+def test_setting_a_first_password_needs_a_recent_sign_in(
+    client: Client, project: Project, provider: RealProvider
+) -> None:
+    provider.sign_in(client)
+    session = client.session
+    session["proved_at"] = (now() - timedelta(hours=1)).timestamp()
+    session.save()
+    sent = {"password": PASSWORD, "again": PASSWORD}
+    assert client.post("/settings/password/", sent).status_code == 401
+    provider.sign_in(client, query="again=1")
+    assert client.post("/settings/password/", sent).status_code == 303
+    assert User.objects.get().check_password(PASSWORD)
+
+
 def test_a_role_given_by_hand_stays(project: Project, provider: RealProvider) -> None:
     user = member(project, "viewer", "zoe@example.org").user
     provider.sign_in(Client())

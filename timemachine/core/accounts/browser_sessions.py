@@ -15,6 +15,7 @@ from timemachine.core.accounts.models import BrowserSession
 from timemachine.core.pure.clock import now
 
 USE_NOTED_EVERY: Final = timedelta(minutes=1)
+WITHOUT_A_PERSON: Final = timedelta(hours=1)  # for the steps of signing in
 _SIGNED_IN_AT, _DEVICE, _NETWORK = "signed_in_at", "device", "network"
 
 
@@ -67,8 +68,9 @@ class SessionStore(DatabaseSessionStore[BrowserSession]):
 
 def end_of(seen_at: datetime, signed_in_at: datetime | None) -> datetime:
     """Return when a session ends that was last used and signed in to at these times."""
-    unused: datetime = seen_at + settings.SIGN_IN_IDLE
-    return unused if signed_in_at is None else min(unused, signed_in_at + settings.SIGN_IN_LONGEST)
+    if signed_in_at is None:
+        return seen_at + WITHOUT_A_PERSON
+    return min(seen_at + settings.SIGN_IN_IDLE, signed_in_at + settings.SIGN_IN_LONGEST)
 
 
 def is_over(row: BrowserSession) -> bool:

@@ -25,6 +25,8 @@ from timemachine.core.pure.throttle import (
 OF_ACCOUNT = GrowingDelay(free=5, forgets_one_every=timedelta(minutes=15))
 OF_ADDRESS = GrowingDelay(free=20, forgets_one_every=timedelta(minutes=3))
 OF_BROWSER = OF_ACCOUNT
+# who gets here has the password, and six digits can be guessed in 100,000 tries
+OF_SECOND_FACTOR = GrowingDelay(free=5, forgets_one_every=timedelta(hours=2), longest=timedelta(hours=2))
 _MINUTE = 60
 
 
@@ -58,8 +60,8 @@ def subjects_of_second_factor(user: User, *, browser: str) -> Sequence[Subject]:
     """Return what a code counts for, after the right password: the browser if the account knows it, else the account."""
     known = known_browsers.id_of(browser, user.email)
     if known:
-        return (_subject("second factor in browser", known, OF_BROWSER),)
-    return (_subject("second factor", str(user.pk), OF_ACCOUNT),)
+        return (_subject("second factor in browser", known, OF_SECOND_FACTOR),)
+    return (_subject("second factor", str(user.pk), OF_SECOND_FACTOR),)
 
 
 def check(subjects: Sequence[Subject]) -> None:
@@ -85,7 +87,7 @@ def count_failure(subjects: Sequence[Subject]) -> None:
         after = add_failure(_failures(row), one.delay, moment)
         row.count, row.last_at = after.count, after.last_at
         row.save(update_fields=["count", "last_at"])
-    longest = max(OF_ACCOUNT.all_forgotten_after, OF_ADDRESS.all_forgotten_after)
+    longest = max(one.all_forgotten_after for one in (OF_ACCOUNT, OF_ADDRESS, OF_SECOND_FACTOR))
     SignInFailures.objects.filter(last_at__lt=moment - longest).delete()
 
 

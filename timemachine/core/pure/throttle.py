@@ -8,23 +8,27 @@ from datetime import datetime, timedelta
 from typing import Final
 
 IPV6_NETWORK: Final = 64
-LONGEST_DELAY: Final = timedelta(minutes=15)
-_DOUBLINGS: Final = 10  # 1 s doubled ten times exceeds the longest delay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrowingDelay:
-    """So many failures are free; each further one doubles the delay, from 1 second to 15 minutes. As time passes without
+    """So many failures are free; each further one doubles the delay, from 1 second to the longest. As time passes without
     a failure, one after the other is forgotten.
     """
 
     free: int
     forgets_one_every: timedelta
+    longest: timedelta = timedelta(minutes=15)
+
+    @property
+    def most(self) -> int:
+        """Return how many failures are remembered: as many as it takes to get to the longest delay."""
+        return self.free + math.ceil(math.log2(self.longest.total_seconds())) + 1
 
     @property
     def all_forgotten_after(self) -> timedelta:
         """Return after which time without a failure nothing is left to remember."""
-        return self.forgets_one_every * (self.free + _DOUBLINGS + 1)
+        return self.forgets_one_every * self.most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +45,7 @@ def add_failure(before: Failures | None, delay: GrowingDelay, now: datetime) -> 
     if before is not None:
         forgotten = max(now - before.last_at, timedelta(0)) / delay.forgets_one_every
         left = max(0.0, before.count - forgotten)
-    return Failures(count=min(left + 1, delay.free + _DOUBLINGS + 1), last_at=now)
+    return Failures(count=min(left + 1, delay.most), last_at=now)
 
 
 def seconds_of_delay(failures: Failures | None, delay: GrowingDelay, now: datetime) -> int:
@@ -49,7 +53,7 @@ def seconds_of_delay(failures: Failures | None, delay: GrowingDelay, now: dateti
     doubled = math.ceil(failures.count) - delay.free if failures else -1
     if failures is None or doubled < 0:
         return 0
-    until = failures.last_at + min(timedelta(seconds=2**doubled), LONGEST_DELAY)
+    until = failures.last_at + min(timedelta(seconds=2**doubled), delay.longest)
     return seconds_until(until, now) if until > now else 0
 
 

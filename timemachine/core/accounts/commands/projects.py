@@ -57,7 +57,7 @@ def change_role(member: Membership, role: str) -> None:
     member.refresh_from_db()
     if member.role == ADMIN and role != ADMIN:
         _check_not_last(member)
-        _withdraw_made_by(member)
+        withdraw_made_by(member)
     member.role = role
     member.save(update_fields=["role"])
 
@@ -73,7 +73,7 @@ def remove_member(member: Membership) -> int:
     member.refresh_from_db()
     if member.role == ADMIN:
         _check_not_last(member)
-        _withdraw_made_by(member)
+        withdraw_made_by(member)
     member.delete()
     return ApiKey.objects.filter(project=member.project, created_by=member.user, revoked_at=None).count()
 
@@ -125,7 +125,7 @@ def _check_not_last(member: Membership) -> None:
         )
 
 
-def _withdraw_made_by(member: Membership) -> None:
-    # A former administrator must not have links that still let people in.
+def withdraw_made_by(member: Membership) -> None:
+    """Delete the invitations and reset links of a member who is no longer an administrator: they would still let people in."""
     member.project.invitations.filter(created_by=member.user, used_at=None).delete()
     SignInLink.objects.filter(created_by=member.user, purpose=SignInLink.RESET, used_at=None).delete()

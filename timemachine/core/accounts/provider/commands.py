@@ -6,7 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from timemachine.core.accounts.models import ROLES, Membership, Project, ProviderIdentity, User
+from timemachine.core.accounts.commands.projects import withdraw_made_by
+from timemachine.core.accounts.models import ADMIN, ROLES, Membership, Project, ProviderIdentity, User
 from timemachine.core.accounts.naming import clean_email, clean_name
 from timemachine.core.accounts.provider.protocol import Claims, refused
 from timemachine.core.accounts.provider.pure.roles import roles_of
@@ -85,11 +86,19 @@ def _project(named: str) -> Project | None:
 
 def _give_roles(user: User, roles: dict[Any, str]) -> None:
     """Make the memberships that come from groups what the groups say. Those given by hand stay as they are."""
-    user.memberships.filter(from_provider=True).exclude(project__in=roles).delete()
-    for project_id, role in roles.items():
-        membership, new = Membership.objects.get_or_create(
-            project_id=project_id, user=user, defaults={"role": role, "from_provider": True}
-        )
-        if not new and membership.from_provider and membership.role != role:
+    for membership in user.memberships.filter(from_provider=True).select_related("project"):
+        role = roles.get(membership.project.pk)
+        if membership.role == ADMIN and role != ADMIN:
+            withdraw_made_by(membership)
+        if role is None:
+            membership.delete()
+        elif role != membership.role:
             membership.role = role
             membership.save(update_fields=["role"])
+    Membership.objects.bulk_create(
+        [
+            Membership(project_id=project_id, user=user, role=role, from_provider=True)
+            for project_id, role in roles.items()
+        ],
+        ignore_conflicts=True,
+    )

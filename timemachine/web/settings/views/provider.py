@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_safe
 
+from timemachine.core.accounts.commands.browsers import delete_ended_sessions
 from timemachine.core.accounts.provider import commands, protocol
 from timemachine.core.accounts.provider.protocol import Attempt, refused
 from timemachine.core.pure.clock import now
@@ -37,6 +38,7 @@ def begin(request: HttpRequest) -> HttpResponse:
         address = protocol.authorization_url(attempt, redirect_uri=_redirect_uri(), again=again)
     except Unavailable as why:
         return _refused(request, why, back_to(request))
+    delete_ended_sessions()
     request.session[_STORED_AS] = {
         "attempt": asdict(attempt),
         "following": back_to(request),

@@ -27,7 +27,7 @@ from timemachine.web.form_parts import RecordForm
 from timemachine.web.http import page, see_other
 from timemachine.web.page_chrome import THEMES
 from timemachine.web.settings.forms import accounts as forms
-from timemachine.web.settings.signing_in import LINK_USED_AT
+from timemachine.web.settings.signing_in import LINK_USED_AT, signed_in_recently
 from timemachine.web.settings.this_browser import know_browser
 
 LINK_COUNTS_FOR = timedelta(hours=1)
@@ -67,6 +67,8 @@ def password(request: HttpRequest, access: Access) -> HttpResponse:
     """Change the password; all other sessions of the person end."""
     if not configured.PASSWORD_SIGN_IN:
         raise NotAllowed("Passwords are switched off on this server.", code="passwords_off")
+    if not access.user.has_usable_password() and not signed_in_recently(request):
+        raise NotSignedIn("Sign in again to set a password.", code="sign_in_again")
     form = forms.ChangePasswordForm(
         access.user, request.POST, asks_current=_asks_current(request, access.user)
     )
