@@ -77,8 +77,8 @@ def test_messages_that_no_worker_takes_are_seen_in_the_queue(product: OwnProduct
         api.post("/api/sessions", json={"name": "Refund", "key": "refund"}).raise_for_status()
         action = {"actions": [{"id": "1", "kind": "event", "name": "paid"}]}
         api.post("/api/sessions/refund/actions", json=action).raise_for_status()
-        wait_until(lambda: metric(product, "timemachine_queue_messages", job="index_steps") > 0)
-        wait_until(lambda: metric(product, "timemachine_queue_oldest_seconds", job="index_steps") > 1)
+        wait_until(lambda: metric(product, "timemachine_queue_messages", kind="index_steps") > 0)
+        wait_until(lambda: metric(product, "timemachine_queue_oldest_seconds", kind="index_steps") > 1)
     finally:
         os.kill(worker, signal.SIGCONT)
     wait_until(lambda: metric(product, "timemachine_queue_messages") == 0)

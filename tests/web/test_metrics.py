@@ -1,6 +1,8 @@
 """`/metrics`: who may read them, and what they count."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from datetime import timedelta
@@ -14,6 +16,7 @@ from pytest_django.fixtures import Settings
 
 from tests.api.conftest import program
 from tests.builders import recorded_session
+from timemachine.config.celery import app as queue
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.jobs import registry, workers
@@ -22,6 +25,7 @@ from timemachine.recording.importing.models import FileImport
 from timemachine.recording.importing.worker import hand_in
 from timemachine.web.metrics import installation
 
+TOP = Path(__file__).resolve().parents[2]
 TOKEN = "a-token-of-sufficient-length"  # of this test
 FILE = b'{"messages": [{"role": "user", "content": "What is owed?"}]}'
 
@@ -126,8 +130,8 @@ def test_requests_are_counted_by_route_without_names(project: Project, fresh: No
 @pytest.mark.usefixtures("silent_queue", "fresh")
 def test_waiting_work_and_lost_leases_are_counted_by_job(project: Project) -> None:
     registry.sweep()
-    assert value("timemachine_job_waiting", job="run_import") == 0
-    assert value("timemachine_job_oldest_waiting_seconds", job="run_import") is None
+    assert value("timemachine_job_waiting", kind="run_import") == 0
+    assert value("timemachine_job_oldest_waiting_seconds", kind="run_import") is None
     imports = [hand_in(project, FILE, by="Ada") for _ in range(4)]
     lease = FileImport.objects.filter(pk=imports[0].pk)
     token = {"lease_token": imports[0].pk}
@@ -135,10 +139,10 @@ def test_waiting_work_and_lost_leases_are_counted_by_job(project: Project) -> No
     FileImport.objects.filter(pk=imports[1].pk).update(lease_until=now() - timedelta(minutes=1), **token)
     FileImport.objects.filter(pk=imports[2].pk).update(created_at=now() - timedelta(hours=1))
     registry.sweep()
-    assert value("timemachine_job_waiting", job="run_import") == 3
-    assert value("timemachine_job_leases_held", job="run_import") == 1
-    assert value("timemachine_job_leases_expired", job="run_import") == 1
-    age = value("timemachine_job_oldest_waiting_seconds", job="run_import")
+    assert value("timemachine_job_waiting", kind="run_import") == 3
+    assert value("timemachine_job_leases_held", kind="run_import") == 1
+    assert value("timemachine_job_leases_expired", kind="run_import") == 1
+    age = value("timemachine_job_oldest_waiting_seconds", kind="run_import")
     assert age == pytest.approx(3600, abs=60)
     assert value("timemachine_sweep_age_seconds") == pytest.approx(0, abs=60)
 
@@ -151,7 +155,7 @@ def test_open_steps_of_replays_and_seals_are_counted(project: Project) -> None:
     registry.sweep()
     assert (value("timemachine_replay_steps", status="waiting") or 0) > 0
     assert value("timemachine_replay_steps", status="running") == 0
-    assert value("timemachine_job_waiting", job="seal_session") == 1
+    assert value("timemachine_job_waiting", kind="seal_session") == 1
 
 
 @pytest.mark.usefixtures("fresh")
@@ -183,3 +187,46 @@ def test_scraping_often_reads_the_database_rarely(
     Client().get("/metrics")
     with django_assert_num_queries(0):
         Client().get("/metrics")
+
+
+NAME = re.compile(r"\btimemachine_[a-z_]+\b")
+
+
+@pytest.fixture
+def samples(db: None, silent_queue: None, fresh: None) -> set[str]:
+    """The names of all samples that a scrape can have, of the queue in PostgreSQL."""
+    registry.sweep()
+    queue.conf.update({"broker_url": "pgmq://"})
+    text = Client().get("/metrics").text
+    kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.MULTILINE))
+    parts = {"histogram": ("_bucket", "_sum", "_count")}
+    return {name + part for name, kind in kinds.items() for part in parts.get(kind, ("",))}
+
+
+def test_every_metric_of_the_dashboard_exists(samples: set[str]) -> None:
+    dashboard = json.loads((TOP / "docker/grafana.json").read_text(encoding="utf-8"))
+    queries = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())]
+    queries += [each["definition"] for each in dashboard["templating"]["list"] if "definition" in each]
+    used = {name for query in queries for name in NAME.findall(query)}
+    assert len(used) > 12
+    assert used - samples == set()
+    labels = {name for query in queries for name in re.findall(r"by \(([a-z, ]+)\)", query)}
+    assert {name for each in labels for name in each.split(", ")} <= {
+        "folder",
+        "instance",
+        "kind",
+        "le",
+        "route",
+        "state",
+        "status",
+    }
+    ids = [panel["id"] for panel in dashboard["panels"]]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_metric_is_documented_and_no_other(samples: set[str]) -> None:
+    documented = set(
+        re.findall(r"`(timemachine_[a-z_]+)`", (TOP / "docs/operating.md").read_text(encoding="utf-8"))
+    )
+    families = {re.sub("_(bucket|sum|count)$", "", name) if "_seconds_" in name else name for name in samples}
+    assert documented == families

@@ -103,7 +103,7 @@ def _migrated() -> Iterator[Metric]:
 
 def _work() -> Iterator[Metric]:
     families = {
-        name: GaugeMetricFamily(f"timemachine_job_{name}", text, labels=("job",))
+        name: GaugeMetricFamily(f"timemachine_job_{name}", text, labels=("kind",))
         for name, text in (
             (
                 "waiting",
@@ -141,10 +141,10 @@ def _queue() -> Iterator[Metric]:
     if counts is None:  # another broker has metrics of its own
         return
     messages = GaugeMetricFamily(
-        "timemachine_queue_messages", "Messages that wait in the queue, at most 10,000.", labels=("job",)
+        "timemachine_queue_messages", "Messages that wait in the queue, at most 10,000.", labels=("kind",)
     )
     oldest = GaugeMetricFamily(
-        "timemachine_queue_oldest_seconds", "How long the oldest message waits.", labels=("job",)
+        "timemachine_queue_oldest_seconds", "How long the oldest message waits.", labels=("kind",)
     )
     waiting = {job: (count, seconds) for job, count, seconds in counts}
     for job in sorted(JOBS.keys() | waiting):

@@ -6,10 +6,11 @@ from typing import Final
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 
 from timemachine.core.routes import route_of
 
+disable_created_metrics()  # type: ignore[no-untyped-call]  # several processes have none either
 OF_THIS_PROCESS: Final = CollectorRegistry()
 _METHODS: Final = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _COUNT: Final = Counter(
