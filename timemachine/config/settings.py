@@ -143,6 +143,7 @@ OIDC_CLIENT_ID = env.text("OIDC_CLIENT_ID")
 OIDC_CLIENT_SECRET = env.text("OIDC_CLIENT_SECRET") or env.content_of(env.text("OIDC_CLIENT_SECRET_FILE"))
 OIDC_SCOPES = env.text("OIDC_SCOPES", "openid email profile")
 OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
+OIDC_EMAILS_ARE_VERIFIED = env.flag("OIDC_EMAILS_ARE_VERIFIED")
 OIDC_ROLES = parse_roles(env.text("OIDC_ROLES"), ("viewer", "operator", "admin"))
 # without a provider there would be no way in
 PASSWORD_SIGN_IN = env.text("PASSWORD_SIGN_IN", "yes").lower() != "no" or not OIDC_DISCOVERY_URL

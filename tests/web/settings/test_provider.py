@@ -18,6 +18,7 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from tests.core.accounts.people import PASSWORD, member, person
+from tests.e2e.looking import faults_on
 from tests.web.settings.hostile_provider import CLIENT, HostileProvider, hostile_provider, new_key
 from tests.web.settings.test_second_factor import STEP, code, with_app
 from timemachine.core.accounts.commands.links import make_sign_in_link
@@ -187,6 +188,29 @@ def test_the_address_must_be_verified(client: Client, project: Project, provider
         assert "Bank account did not sign you in" in refused.text
     assert who(client) is None
     assert not ProviderIdentity.objects.exists()
+
+
+def test_a_provider_that_verifies_silently_can_be_trusted_but_not_one_that_says_no(
+    client: Client, project: Project, provider: RealProvider, settings: Settings
+) -> None:
+    silent = {name: value for name, value in ZOE.items() if name != "email_verified"}
+    provider.put("zoe", silent)
+    assert provider.sign_in(client).status_code == 401
+    settings.OIDC_EMAILS_ARE_VERIFIED = True
+    provider.put("zoe", silent | {"email_verified": False})
+    assert provider.sign_in(client).status_code == 401
+    provider.put("zoe", silent)
+    assert provider.sign_in(client).status_code == 303
+
+
+def test_too_many_groups_take_no_role_away(project: Project, provider: RealProvider) -> None:
+    provider.sign_in(Client())
+    claims = {name: value for name, value in ZOE.items() if name != "groups"}
+    provider.put("zoe", claims | {"_claim_names": {"groups": "src1"}})
+    refused = provider.sign_in(Client())
+    assert refused.status_code == 401
+    assert "you are in more groups than it sends" in refused.text
+    assert roles_in(project) == {"zoe@example.org": "operator"}
 
 
 def test_someone_without_a_mapped_group_gets_no_account_unless_invited(
@@ -443,6 +467,7 @@ def test_a_person_signs_in_with_the_provider(
     context = chromium.new_context()
     page = context.new_page()
     page.goto(f"{live_server.url}/settings/")
+    assert faults_on(page, "sign-in-provider") == []
     page.get_by_role("link", name="Sign in with Bank account").click()
     page.get_by_role("button", name="Authorize as zoe").click()
     page.get_by_role("heading", name="Settings", level=1).wait_for()

@@ -387,6 +387,9 @@ def test_a_passkey_is_added_and_signs_in_by_keyboard(
     page.get_by_label("Name").fill("again")
     page.get_by_role("button", name="Add a passkey").click()
     page.get_by_text("This device already has a passkey here.").wait_for()
+    page.get_by_role("link", name="Show the QR code").click()
+    page.get_by_role("heading", name="Add an authenticator app").wait_for()
+    assert faults_on(page, "second-factor-app") == []
     context.clear_cookies()
     sign_in_at(page, f"{live_server.url}/settings/", user)
     page.get_by_role("heading", name="Second factor").wait_for()

@@ -56,7 +56,7 @@ def _first_time(claims: Claims, *, has_role: bool) -> User:
 
 
 def _verified_email(claims: Claims) -> str:
-    if claims.get("email_verified") is not True:
+    if claims.get("email_verified", settings.OIDC_EMAILS_ARE_VERIFIED) is not True:
         raise refused("it did not verify your e-mail address")
     try:
         return clean_email(str(claims.get("email", "")))
@@ -72,6 +72,10 @@ def _name(claims: Claims) -> str:
 
 
 def _groups(claims: Claims) -> Iterable[str]:
+    if settings.OIDC_GROUPS_CLAIM in (claims.get("_claim_names") or {}):  # distributed claims, Core 5.6.2
+        raise refused(
+            "you are in more groups than it sends. The operator can let it send only those of this application"
+        )
     found = claims.get(settings.OIDC_GROUPS_CLAIM, [])
     return (
         [found] if isinstance(found, str) else [str(one) for one in found] if isinstance(found, list) else []
