@@ -65,6 +65,13 @@ def test_another_browser_is_signed_out_from_the_list(user: User) -> None:
     assert "already signed out" in again.text
 
 
+def test_signing_out_this_browser_by_its_id_leads_to_the_sign_in_page(user: User) -> None:
+    here = signed_in(user)
+    path = f"/settings/browsers/{BrowserSession.objects.get().public_id}/sign-out/"
+    assert here.post(path)["Location"] == "/sign-in/"
+    assert not is_signed_in(here)
+
+
 def test_all_other_browsers_are_signed_out_at_once(project: Project, user: User) -> None:
     others = [signed_in(user), signed_in(user, SAFARI)]
     colleague, here = signed_in(member(project, "admin").user), signed_in(user)
