@@ -104,6 +104,7 @@ def test_an_opinion_is_shown_in_the_cell_and_changes_no_verdict(
         "waiting": 0,
         "asking": 0,
         "busy": {"calls": 0, "until": None},
+        "failed": 0,
         "cost_usd": 0,
         "unknown_cost_calls": 4,
     }
@@ -130,9 +131,16 @@ def test_a_failed_judge_gives_the_reason_and_keeps_its_reply(
     assert (opinion.state, opinion.error_type, opinion.relation) == ("failed", "judge_not_understood", None)
     assert value(opinion.raw) == ["Both are nice."]
     assert opinion.calls_made == 1
-    shown = browser_of(made.project).get(f"/comparisons/{made.id}/cells/{opinion.step_id}/").text
+    browser = browser_of(made.project)
+    shown = browser.get(f"/comparisons/{made.id}/cells/{opinion.step_id}/").text
     assert re.search(rf"Judge model <bdi[^>]*>{JUDGE}</bdi> failed", shown)
     assert "judged by" not in shown
+    failed = opinion.comparison.opinions.filter(state="failed").count()
+    about = browser.get(f"/comparisons/{made.id}/").text
+    assert re.search(
+        rf"Judge models</dt><dd>{failed} answers, <span[^>]*>all without a verdict: <bdi>The judge", about
+    )
+    assert api.get(f"/comparisons/{made.id}").json()["judges"]["failed"] == failed
     lines = api.get(f"/comparisons/{made.id}/export", format="csv").content.decode()
     assert f"judge failed ({JUDGE})" in lines
 

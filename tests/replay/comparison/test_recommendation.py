@@ -113,6 +113,18 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
         ),
         (
             12,
+            [arm("changed", 0.01), arm("changed", 0.0102)],
+            "These 12 asks show no difference between the variants. small cost least here: $0.12.",
+        ),
+        (
+            12,
+            [arm("changed", 0.01, 0.9), arm("changed", 0.02, (0.9, 0.92)), arm("changed", 0.03, 0.1)],
+            "small is cheaper, by more than chance, but nothing shows that its answers are as good as those of large. In 6 of 12 asks, "
+            "large is better grounded. Read the answers that differ before you choose. other is behind: another one is better "
+            "grounded and is cheaper.",
+        ),
+        (
+            12,
             [arm(grounding=0.9)],
             "Use small: it is better grounded than the recording. The difference is more than chance.",
         ),

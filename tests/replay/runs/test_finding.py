@@ -312,6 +312,11 @@ def test_a_number_of_the_question_is_not_what_an_answer_adds() -> None:
     found = answer_verdict(recorded, new)
     question = "What does a cancellation twenty hours before departure cost?"
     assert brief(found.evidence, recorded, new) == "adds 20 hours, leaves out 24 hours, 50 percent"
-    assert brief(found.evidence, recorded, new, question) == "leaves out 24 hours, 50 percent"
+    assert brief(found.evidence, recorded, new, question) == (
+        "repeats 20 hours of the question, leaves out 24 hours, 50 percent"
+    )
     step = result(verdict=found.name, evidence=found.evidence, recorded=recorded, new=new, question=question)
-    assert finding(step, None).sentence == "The new answer lacks 24 hours, 50 percent."
+    assert (
+        finding(step, None).sentence
+        == "The new answer repeats 20 hours of the question and lacks 24 hours, 50 percent."
+    )

@@ -32,7 +32,8 @@ class Waits:
 class Judges:
     """How many cells judges were or will be asked about, and the cost. A cell counts once, however often it is judged.
 
-    `waiting` cells are queued; `asking` ones are being judged; `busy` ones are tried again later. `revision`
+    `waiting` cells are queued; `asking` ones are being judged; `busy` ones are tried again later. The newest judge of a `failed`
+    cell gave no verdict, `because` of the most recent such error. `revision`
     changes with every judge verdict, and when a judge starts or stops waiting. A call that was lost with its
     worker counts as one of unknown cost.
     """
@@ -41,6 +42,8 @@ class Judges:
     waiting: int = 0
     asking: int = 0
     busy: Waits = Waits()
+    failed: int = 0
+    because: str | None = None
     revision: str = ""
     cost_usd: Decimal = Decimal(0)
     unknown_cost_calls: int = 0
@@ -176,6 +179,7 @@ def _waits(ids: Sequence[UUID]) -> dict[UUID, Waits]:
 
 
 def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
+    failed = _failed_judges(ids)
     busy = Q(state="asking", asked_again_at__gt=now())
     rows = (
         CellOpinion.objects.filter(comparison__in=ids)
@@ -201,12 +205,27 @@ def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
             waiting=row["waiting"],
             asking=row["asking"],
             busy=Waits(calls=row["busy"], until=row["until"], because=row["because"]),
+            failed=len(failed.get(row["comparison_id"], ())),
+            because=next(iter(failed.get(row["comparison_id"], ())), None),
             revision=f"{row['opinions']}.{row['asked']}.{row['finished']}.{_moment(row['until'])}",
             cost_usd=row["cost"] or Decimal(0),
             unknown_cost_calls=row["unknown"],
         )
         for row in rows
     }
+
+
+def _failed_judges(ids: Sequence[UUID]) -> dict[UUID, list[str]]:
+    """Return for each comparison the errors of the cells whose newest judge failed, the most recent first. One query."""
+    newest = CellOpinion.objects.filter(comparison__in=ids).exclude(state="cancelled")
+    newest = newest.order_by("step", "-created_at", "-id").distinct("step")
+    rows = CellOpinion.objects.filter(id__in=newest.values("id"), state__in=("failed", "lost")).order_by(
+        "-finished_at"
+    )
+    found: dict[UUID, list[str]] = {}
+    for comparison, message in rows.values_list("comparison_id", "error_message"):
+        found.setdefault(comparison, []).append(message or "")
+    return found
 
 
 def _worked(ids: Sequence[UUID]) -> dict[UUID, str]:

@@ -83,12 +83,13 @@ class AnswerCounts(Schema):
 
 
 class JudgesOut(Schema):
-    """How many cells judge models were or will be asked about, how far they are, and what that cost."""
+    """How many cells judge models were or will be asked about, how far they are, how many gave no verdict, and what that cost."""
 
     cells: int
     waiting: int
     asking: int
     busy: WaitingOut
+    failed: int
     cost_usd: float
     unknown_cost_calls: int
 

@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: 46f089d259d7cfbed4e66007126c47db9178a649e48717bad1ab0e8244ba23bc
+// SHA-256 of the document: b6cfa5f36dd256da6c11b3357123141ef09172caa6ef4cf5f7633a2d6bed40d2
 
 export interface paths {
     "/api/answer-cache": {
@@ -5006,12 +5006,13 @@ export interface components {
         JudgesCancelled: {
             cells: number;
         };
-        /** @description How many cells judge models were or will be asked about, how far they are, and what that cost. */
+        /** @description How many cells judge models were or will be asked about, how far they are, how many gave no verdict, and what that cost. */
         JudgesOut: {
             asking: number;
             busy: components["schemas"]["WaitingOut"];
             cells: number;
             cost_usd: number;
+            failed: number;
             unknown_cost_calls: number;
             waiting: number;
         };

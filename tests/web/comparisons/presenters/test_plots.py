@@ -20,7 +20,7 @@ def verdict(measure: Measure, values: list[tuple[float, float]]) -> str:
 
 def test_no_difference_on_average_still_says_in_how_many_pairs_there_is_one() -> None:
     answers = [(1.0, 1.0)] * 11 + [(1.0, 0.4)] * 3
-    assert verdict(GROUNDING, answers) == "no difference shown: better in none, worse in 3 of 14"
+    assert verdict(GROUNDING, answers) == "unclear: worse in 3 of 14"
 
 
 def test_the_same_difference_everywhere_is_a_difference() -> None:

@@ -37,6 +37,11 @@ _BY_THE_RECORDING: Final = (_MOST_AGREEING, *(_AHEAD[each.name] for each in OF_T
 """The words for a variant that is close to the recording."""
 
 
+_MEASURED: Final = frozenset({COST.name, LATENCY.name, TOKENS.name})
+LEAST_SHARE: Final = 0.05
+"""The least difference of costs, latencies and tokens that counts, as a share of what it is compared with."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Standing:
     """A variant: the metrics in which it is shown to be ahead of every other one, and those in which another one is ahead of it."""
@@ -100,7 +105,7 @@ def _best(found: Findings, standings: Sequence[_Standing]) -> str:
     if best:
         rivals = _rivals(found, best, standings)
         return (
-            f"{best.name} {_joined(best.ahead)}, by more than chance, {_unproven(found, best, rivals)}"
+            f"{best.name} {_joined(best.ahead)}, by more than chance, {_unproven(found, best, rivals)}{_also_behind(standings, best, rivals)}"
             if rivals
             else f"Use {best.name}: it {_joined(best.ahead)}. The difference is more than chance."
         )
@@ -111,6 +116,12 @@ def _best(found: Findings, standings: Sequence[_Standing]) -> str:
         return f"{one.name} {_joined(one.ahead)}, but another one {_joined(one.behind)}. Both are more than chance. Which one to use depends on what matters more."
     each_ahead = ", ".join(f"{each.name} {_joined(each.ahead)}" for each in ahead)
     return f"No variant is ahead in everything: {each_ahead}. Which one to use depends on what matters more."
+
+
+def _also_behind(standings: Sequence[_Standing], best: _Standing, rivals: Mapping[int, str]) -> str:
+    """Return in what the variants are behind that are neither the best one nor its rivals."""
+    others = [each for each in standings if each is not best and each.arm not in rivals and each.behind]
+    return "".join(f" {each.name} is behind: another one {_joined(each.behind)}." for each in others)
 
 
 def _not_behind(found: Findings, standings: Sequence[_Standing]) -> str:
@@ -186,17 +197,28 @@ def _standing(found: Findings, arm: int, name: str, arms: Sequence[int]) -> _Sta
 
 def _better(found: Findings, one: int, other: int) -> set[str]:
     """Return the metrics in which the one column is shown to be better than the other."""
-    return {metric for metric, verdict in _verdicts(found, one, other) if verdict == A_BETTER}
+    return {
+        each.metric
+        for each in _results(found, one, other)
+        if each.verdict == A_BETTER and not _is_small(each)
+    }
+
+
+def _is_small(result: PairedResult) -> bool:
+    """Return whether a difference of costs, latencies or tokens is too small to choose a model for."""
+    if result.metric not in _MEASURED or result.difference is None or not result.mean_b:
+        return False
+    return abs(result.difference) < LEAST_SHARE * abs(result.mean_b)
+
+
+def _results(found: Findings, one: int, other: int) -> list[PairedResult]:
+    return [
+        each for pair in found.ordered if (pair.a, pair.b) == (one, other) for each in pair.results if each.n
+    ]
 
 
 def _verdicts(found: Findings, one: int, other: int) -> list[tuple[str, str]]:
-    return [
-        (each.metric, each.verdict)
-        for pair in found.ordered
-        if (pair.a, pair.b) == (one, other)
-        for each in pair.results
-        if each.n
-    ]
+    return [(each.metric, each.verdict) for each in _results(found, one, other)]
 
 
 def _only_one(found: Findings, name: str, arm: int) -> str:

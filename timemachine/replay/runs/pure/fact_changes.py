@@ -53,8 +53,12 @@ def sentence_changes(recorded: str, new: str) -> str:
     return f"The new answer {' and '.join(parts)}" if parts else ""
 
 
-def _not_asked(gained: list[str], question: str | None, lost: Sequence[str]) -> list[str]:
-    return [each for each in gained if not stated_in(question, each)] if lost else gained
+def _apart(gained: list[str], question: str | None, lost: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return what a new answer has that the question does not state, and what it does; all as the former if nothing was lost."""
+    if not lost:
+        return gained, []
+    asked = [each for each in gained if stated_in(question, each)]
+    return [each for each in gained if each not in asked], asked
 
 
 def _has_words(statement: Statement) -> bool:
@@ -71,10 +75,12 @@ def figures(
 ) -> str:
     """Return which numbers or names only one answer has, with their units; empty if the evidence does not say.
 
-    A number of the new answer that the question states is left out if the recorded answer has others.
+    A number of the new answer that the question states is named as that if the recorded answer has others.
     """
     lost = _written(evidence, "recorded", recorded or "")
-    gained = _not_asked(_written(evidence, "new", new or ""), question, lost)
+    gained, asked = _apart(_written(evidence, "new", new or ""), question, lost)
+    if asked and not gained:
+        return f"The new answer repeats {listed(asked)} of the question and lacks {listed(lost)}"
     if of_numbers and lost and gained and _count_other_things(lost, gained):
         return f"The new answer adds {listed(gained)} and leaves out {listed(lost)}"
     if lost and gained:
@@ -92,10 +98,13 @@ def brief(
 ) -> str:
     """Return whether an answer says the opposite, and which numbers or names it adds and leaves out, in a few words; empty if the evidence does not say."""
     lost = _written(evidence, "recorded", recorded or "")
-    gained = _not_asked(_written(evidence, "new", new or ""), question, lost)
+    gained, asked = _apart(_written(evidence, "new", new or ""), question, lost)
+    repeated = ["repeats " + listed(asked) + " of the question"] if asked else []
     named = (("adds", gained), ("leaves out", lost))
     opposite = ["says the opposite"] if evidence.get("turned") else []
-    return ", ".join([*opposite, *(f"{does} {listed(entries)}" for does, entries in named if entries)])
+    return ", ".join(
+        [*opposite, *repeated, *(f"{does} {listed(entries)}" for does, entries in named if entries)]
+    )
 
 
 def stated_in(question: str | None, text: str) -> bool:

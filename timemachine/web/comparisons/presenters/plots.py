@@ -139,10 +139,12 @@ def _point(name: str, result: PairedResult, measure: Measure) -> _Point:
 
 def _undecided(result: PairedResult, better: str, worse: str) -> str:
     """Return a verdict that is no difference, and in how many pairs there is one all the same."""
-    if result.verdict != NOT_SHOWN or not (result.wins or result.losses):
+    if result.verdict != NOT_SHOWN:
         return result.verdict
-    wins, losses = (f"{each:,}" if each else "none" for each in (result.wins, result.losses))
-    return f"{NOT_SHOWN}: {better} in {wins}, {worse} in {losses} of {result.n:,}"
+    sides = [
+        f"{does} in {often:,}" for does, often in ((better, result.wins), (worse, result.losses)) if often
+    ]
+    return f"unclear: {', '.join(sides)} of {result.n:,}" if sides else NOT_SHOWN
 
 
 def _better(measure: Measure) -> str:
