@@ -226,6 +226,8 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "share-policy": "/settings/sharing/",
         "revoke-all": "/shares/revoke/",
         "settings": "/settings/",
+        "second-factor": "/settings/second-factor/",
+        "second-factor-app": "/settings/second-factor/app/",
         "evidence-key": "/settings/evidence-key/",
         "models": "/settings/models/",
         "redaction": "/settings/redaction/",

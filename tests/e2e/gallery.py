@@ -68,6 +68,8 @@ DEMO: Final = {
     "shares": "Share links",
     "share-policy": "Sharing policy",
     "settings": "Settings",
+    "second-factor": "Second factor",
+    "second-factor-app": "Authenticator app",
     "models": "Models",
     "redaction": "Redaction",
     "training": "Training pairs",
