@@ -1,4 +1,4 @@
-"""What an operator sees of a running product: its log and its metrics."""
+"""What an operator sees of a running product: its log, its metrics and its traces."""
 
 import json
 import os
@@ -9,8 +9,10 @@ from typing import Any
 
 import httpx
 import pytest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.e2e.collector import Collector, collecting
 from tests.e2e.product import OwnProduct
 from tests.embedded.homes import copied
 from tests.embedded.machine import Machine
@@ -18,10 +20,19 @@ from tests.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
-def product(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnProduct]:
-    """A product that logs every request and job as JSON."""
+def collector() -> Iterator[Collector]:
+    with collecting() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def product(
+    used_home: Path, tmp_path_factory: pytest.TempPathFactory, collector: Collector
+) -> Iterator[OwnProduct]:
+    """A product that logs every request and job as JSON, and sends traces of them."""
     home = copied(used_home, tmp_path_factory.mktemp("outside") / "home")
-    machine = Machine(home, LOG_FORMAT="json", LOG_REQUESTS="yes").ready()
+    tracing = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "200"}
+    machine = Machine(home, LOG_FORMAT="json", LOG_REQUESTS="yes", **tracing).ready()
     yield OwnProduct(machine)
     assert machine.end() == 0
 
@@ -82,4 +93,47 @@ def test_messages_that_no_worker_takes_are_seen_in_the_queue(product: OwnProduct
     finally:
         os.kill(worker, signal.SIGCONT)
     wait_until(lambda: metric(product, "timemachine_queue_messages") == 0)
-    assert metric(product, "timemachine_actions_recorded_total") > 0
+    wait_until(lambda: metric(product, "timemachine_actions_recorded_total") > 0)
+
+
+def test_the_trace_of_a_request_continues_in_its_job(
+    product: OwnProduct, api: httpx.Client, collector: Collector
+) -> None:
+    trace, caller = "5f0c2e7a9b1d4c3e8f6a7b8c9d0e1f2a", "0123456789abcdef"
+    headers = {"traceparent": f"00-{trace}-{caller}-01", "X-Request-ID": "traced-1"}
+    recording = json.dumps({"messages": [{"role": "user", "content": "Is it Secret?"}]})
+    api.post("/api/import", content=recording, headers=headers).raise_for_status()
+
+    def spans() -> dict[str, tuple[str, Span]]:
+        found = [(service, each) for service, each in collector.spans if each.trace_id.hex() == trace]
+        return {each.name: (service, each) for service, each in found}
+
+    wait_until(lambda: {"POST /api/import", "index_steps"} <= spans().keys())
+    service, request = spans()["POST /api/import"]
+    assert (service, request.kind, request.parent_span_id.hex()) == (
+        "timemachine-web",
+        Span.SPAN_KIND_SERVER,
+        caller,
+    )
+    facts = {each.key: each.value for each in request.attributes}
+    assert facts["http.route"].string_value == "/api/import"
+    assert facts["timemachine.request_id"].string_value == "traced-1"
+    assert facts["http.response.status_code"].int_value < 300
+    service, job = spans()["index_steps"]
+    assert (service, job.kind) == ("timemachine-worker", Span.SPAN_KIND_CONSUMER)
+    assert job.parent_span_id == request.span_id
+    assert {line["trace_id"] for line in logged(product, "web", "traced-1")} == {trace}
+    assert {line["trace_id"] for line in logged(product, "worker", "traced-1")} == {trace}
+    assert not any(b"Secret" in each.SerializeToString() for _, each in collector.spans)
+
+
+def test_health_checks_and_received_spans_are_not_traced(
+    product: OwnProduct, api: httpx.Client, collector: Collector
+) -> None:
+    for path in ("/health/ready", "/metrics"):
+        api.get(path)
+    api.post("/v1/traces", json={"resourceSpans": []})
+    api.get("/api/project", headers={"X-Request-ID": "last"})
+    wait_until(lambda: any(each.name == "GET /api/project" for _, each in collector.spans))
+    names = {each.name for _, each in collector.spans}
+    assert not any("health" in name or "metrics" in name or "/v1/" in name for name in names)

@@ -11,6 +11,7 @@ from kombu.exceptions import OperationalError
 
 from timemachine.core.jobs import Job
 from timemachine.core.pure.log_context import current
+from timemachine.core.tracing import parent_headers
 
 log = logging.getLogger(__name__)
 
@@ -90,9 +91,9 @@ def _in_queue(sql: str) -> list[tuple[Any, ...]] | None:
 
 
 def _headers() -> dict[str, str]:
-    """Return what a message has besides its ids: the id of the request that enqueues the job."""
+    """Return what a message has besides its ids: the id of the request that enqueues the job, and its trace."""
     request_id = current().request_id
-    return {REQUEST_ID: request_id} if request_id else {}
+    return parent_headers() | ({REQUEST_ID: request_id} if request_id else {})
 
 
 def task_name(job: Job) -> str:

@@ -18,6 +18,7 @@ from timemachine.core.database import failure_of
 from timemachine.core.jobs import JOBS, Job
 from timemachine.core.leases import Enqueued, mark_enqueued
 from timemachine.core.pure.log_context import working_on
+from timemachine.core.tracing import JOB, span
 from timemachine.jobs import workers  # noqa: F401  # its signals
 from timemachine.jobs.backlog import measure, store
 from timemachine.jobs.models import JobBacklog
@@ -29,27 +30,28 @@ SWEEP: Final = "timemachine.jobs.sweep"
 type Rows = QuerySet[Any, Any] | Iterable[Any]
 
 
-def run(job: Job, *ids: str) -> None:
-    """Run a job for the id in a message, then enqueue the jobs that it returns.
+def run(job: Job, *ids: str) -> bool:
+    """Run a job for the id in a message, then enqueue the jobs that it returns. Return False if the database or a disk failed.
 
     A message with several ids is split into one for each.
     """
     if len(ids) > 1:
         for each in ids:
             send(job, each)
-        return
+        return True
     began = monotonic()
     try:
         next_jobs = job(*ids)
     except Exception as why:
         if not _logged_in_one_line(f"run {job.name} {' '.join(ids)}".strip(), why):
             raise
-        return
+        return False
     if settings.LOG_REQUESTS:
         facts = {"milliseconds": round((monotonic() - began) * 1000)}
         log.info("%s %s in %s ms", job.name, " ".join(ids), facts["milliseconds"], extra={"facts": facts})
     for following, following_id in next_jobs:
         enqueue_now(following, following_id)
+    return True
 
 
 def _logged_in_one_line(what: str, why: Exception) -> bool:
@@ -116,8 +118,15 @@ def bind(job: Job) -> None:
     """Register a job as a Celery task."""
 
     def task(self: Task[Any, Any], *ids: str) -> None:
-        with working_on(job.name, (self.request.headers or {}).get(REQUEST_ID)):
-            run(job, *ids)
+        headers = self.request.headers or {}
+        request_id = headers.get(REQUEST_ID)
+        with working_on(job.name, request_id):
+            if job.every is not None:  # a trace every few seconds would only be in the way
+                run(job, *ids)
+                return
+            with span(job.name, JOB, headers) as described:
+                described.attributes = {"timemachine.request_id": request_id} if request_id else {}
+                described.failed = not run(job, *ids)
 
     task.__doc__ = job.function.__doc__
     shared_task(name=task_name(job), bind=True)(task)

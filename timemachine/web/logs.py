@@ -11,6 +11,7 @@ from django.http import HttpRequest
 
 from timemachine.core.pure.log_context import current
 from timemachine.core.routes import route_of
+from timemachine.core.tracing import trace_id
 
 _SECRETS = (
     (re.compile(r"/(sign-in|share)/[^/\s?#'\"]+"), r"/\1/[secret]"),
@@ -42,7 +43,7 @@ class Line(logging.Formatter):
 
 
 class JsonLine(Line):
-    """A log line as a JSON object: `time`, `level`, `logger`, `message`, and where they apply `request_id`, `job`, `error`
+    """A log line as a JSON object: `time`, `level`, `logger`, `message`, and where they apply `request_id`, `job`, `trace_id`, `error`
     (a traceback) and the facts of a request.
     """
 
@@ -55,6 +56,9 @@ class JsonLine(Line):
             "message": record.getMessage(),
         }
         line |= {name: without_secrets(value) for name, value in asdict(current()).items() if value}
+        trace = trace_id()
+        if trace:
+            line["trace_id"] = trace
         line |= getattr(record, "facts", {})
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
