@@ -10,10 +10,10 @@ import pytest
 
 
 @contextmanager
-def small_disk(folder: Path, *, owner: os.stat_result) -> Iterator[Path]:
-    """Mount a disk of 1 MB, which belongs to this owner."""
+def small_disk(folder: Path, *, owner: os.stat_result, megabytes: int = 1) -> Iterator[Path]:
+    """Mount a disk of this size, which belongs to this owner."""
     folder.mkdir()
-    options = f"size=1m,uid={owner.st_uid},gid={owner.st_gid},mode=0700"
+    options = f"size={megabytes}m,uid={owner.st_uid},gid={owner.st_gid},mode=0700"
     mounting = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
     if os.getuid() or subprocess.run(mounting, check=False, capture_output=True).returncode:
         pytest.skip("only root can mount a disk")

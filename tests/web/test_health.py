@@ -1,6 +1,8 @@
 """Health checks: what makes a server not ready, and what only its workers lack."""
 
+import tempfile
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 
+from tests.small_disks import small_disk
 from timemachine.core.pure.clock import now
 from timemachine.jobs import registry, workers
 from timemachine.jobs.models import JobBacklog, Worker
@@ -79,12 +82,20 @@ def test_a_database_without_tables_is_not_ready() -> None:
     assert "The database lacks" in checked("/health/ready", 503)["why"]
 
 
-def test_a_full_disk_is_not_ready(working: None, settings: Settings) -> None:
-    settings.MIN_FREE_DISK_MB = 10**9
-    document = checked("/health/ready", 503)
-    assert document["why"].startswith("Only ")
-    assert document["why"].endswith("1,000,000,000 are needed (MIN_FREE_DISK_MB).")
-    assert checked("/health/workers", 200)
+def test_a_full_disk_is_not_ready(
+    working: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    with small_disk(tmp_path / "disk", owner=tmp_path.stat(), megabytes=40) as folder:
+        monkeypatch.setattr(tempfile, "tempdir", str(folder))
+        checked("/health/ready", 200)  # it is smaller than what is needed of others
+        (folder / "file").write_bytes(b"x" * 38 * 1024 * 1024)
+        document = checked("/health/ready", 503)
+        assert document["why"] == (
+            "Only 2 MB are free on the disk of the server; at least 4 are needed (MIN_FREE_DISK_MB)."
+        )
+        checked("/health/workers", 200)
+        settings.MIN_FREE_DISK_MB = 1
+        checked("/health/ready", 200)
 
 
 def test_the_checks_are_cheap_and_say_nothing_secret(

@@ -10,6 +10,7 @@ from django.db import Error, connection
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
+from timemachine.core.pure import log_context
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, ModelFailed, NotFound, TimeMachineError
 from timemachine.knowledge.commands import NewFrame, get_or_create_collection
@@ -187,3 +188,24 @@ def test_an_internal_error_in_a_stream_is_logged(
     assert isinstance(last, TimeMachineError)
     assert "in the server's log" in last.message
     assert "RuntimeError: the fault" in caplog.text
+
+
+def test_a_failure_of_the_database_in_a_stream_has_its_cause_and_the_request_id(
+    transactional_db: None, project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    ids: list[str | None] = []
+
+    def make(_: AskObserver) -> AskDone:
+        ids.append(log_context.current().request_id)
+        with connection.cursor() as cursor:
+            cursor.execute("SET statement_timeout = 10")
+            cursor.execute("SELECT pg_sleep(10)")
+        raise AssertionError
+
+    log_context.begin_request("asked-1")
+    *_, last = ask_events(project, QUESTION, make)
+    log_context.end_request()
+    assert isinstance(last, TimeMachineError)
+    assert (last.code, ids) == ("database_timeout", ["asked-1"])
+    assert "an ask failed (database_timeout): canceling statement" in caplog.text
+    assert "Traceback" not in caplog.text

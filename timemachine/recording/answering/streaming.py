@@ -3,7 +3,9 @@
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from queue import Empty, SimpleQueue
 from uuid import UUID
@@ -11,7 +13,9 @@ from uuid import UUID
 from django.db import connection
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import failure_of
 from timemachine.core.pure.errors import TimeMachineError
+from timemachine.core.pure.log_context import of_this_request
 from timemachine.knowledge.find import FindResult
 from timemachine.llm.concurrency import release_connection
 from timemachine.llm.pure.cancellation import Listening, RetryWait
@@ -61,7 +65,9 @@ def ask_events(
     an error as the only event.
     """
     events: SimpleQueue[AskEvent] = SimpleQueue()
-    threading.Thread(target=_run, args=(project, question, session, make, events.put), daemon=True).start()
+    # its log lines have the id of this request
+    run = partial(copy_context().run, _run, project, question, session, make, events.put)
+    threading.Thread(target=run, daemon=True).start()
     release_connection()
     while True:
         try:
@@ -92,7 +98,9 @@ def _run(
     make: Callable[[AskObserver], AskDone],
     send: Callable[[AskEvent], None],
 ) -> None:
-    outcome: AskDone | TimeMachineError = TimeMachineError("Internal error. Details are in the server's log.")
+    outcome: AskDone | TimeMachineError = TimeMachineError(
+        f"Internal error. Details are in the server's log{of_this_request()}."
+    )
     try:
         with active_ask(project, question, session=session) as mine:
             send(Begun(id=mine.id))
@@ -102,8 +110,13 @@ def _run(
             outcome = make(AskObserver(found=send, listening=listening, ask=mine.id))
     except TimeMachineError as failed:
         outcome = failed
-    except Exception:  # this thread has no caller that would log it
-        log.exception("an ask failed")
+    except Exception as why:  # this thread has no caller that would log it
+        failure = failure_of(why)
+        if failure:
+            outcome = failure.refusal()
+            log.error("an ask failed (%s): %s", failure.code, failure.details)  # noqa: TRY400  # its cause is known
+        else:
+            log.exception("an ask failed")
     finally:
         send(outcome)
         connection.close()
