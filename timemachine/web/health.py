@@ -113,7 +113,7 @@ def _migrations() -> Check:
 
 
 def _disk() -> Check:
-    """Check the folders in which this process writes files. Of a small disk, a tenth is enough."""
+    """Check the disks on which this process writes files. A tenth of a small one is enough."""
     disks = []
     for folder in (home(), tempfile.gettempdir()):
         with suppress(OSError):  # a server in a container has no data folder
