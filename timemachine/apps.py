@@ -12,7 +12,8 @@ class TimeMachineConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the system checks and signal receivers, and adapt database connections to vectors."""
-        from timemachine.evidence import receivers  # noqa: F401
+        from timemachine.evidence import receivers as evidence  # noqa: F401
+        from timemachine.governance.audit_log import receivers as audit_log  # noqa: F401
         from timemachine.knowledge.fields import register_binary_vectors
         from timemachine.llm import checks  # noqa: F401
 

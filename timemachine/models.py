@@ -1,6 +1,7 @@
 """Imports the models of every package, so that Django knows them. Nobody imports from here."""
 
 import timemachine.core.accounts.models
+import timemachine.core.audit.models
 import timemachine.core.payloads.models
 import timemachine.evidence.models
 import timemachine.governance.deletion.erasure.models

@@ -24,6 +24,7 @@ FILES: dict[tuple[str, str], set[str]] = {
     ("get", "/api/comparisons/{comparison_id}/evidence"): ZIP,
     ("get", "/api/evidence"): ZIP,
     ("get", "/api/sessions/{session_id}/export"): {each.media_type for each in EXPORTS.values()},
+    ("get", "/api/audit-log/export"): {"application/x-ndjson", "text/csv"},
     ("get", "/api/training"): {"application/x-ndjson"},
     ("get", "/api/comparisons/{comparison_id}/export"): {"text/csv"},
     ("get", "/api/sessions/{session_id}/transcript"): {"text/plain; charset=utf-8"},

@@ -8,6 +8,7 @@ from ninja.security import HttpBearer
 
 from timemachine.core.accounts.commands.keys import authenticate_key
 from timemachine.core.accounts.models import ApiKey, Project
+from timemachine.core.audit.caller import identify
 from timemachine.core.pure.errors import NotAllowed
 
 
@@ -33,7 +34,9 @@ class BearerKey(HttpBearer):
 
     def authenticate(self, request: HttpRequest, token: str) -> Caller:  # noqa: ARG002  # ninja's form
         """Return the caller. Raises `NotSignedIn` for a key that is unknown, revoked or expired."""
-        return Caller(key=authenticate_key(token))
+        found = Caller(key=authenticate_key(token))
+        identify(found.by)
+        return found
 
 
 def caller(request: HttpRequest, scope: str) -> Caller:

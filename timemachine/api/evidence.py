@@ -89,10 +89,15 @@ def check_comparison(request: HttpRequest, comparison_id: str) -> Status[SealChe
 
 
 @router.get("", summary="Download the evidence of the project's log (zip)", openapi_extra=_ZIP)
-def of_log(request: HttpRequest) -> FileResponse:
-    """Every entry of the log with every root that was signed, and what still exists: a missing session is named."""
+def of_log(request: HttpRequest, audit_log: bool = False) -> FileResponse:
+    """Every entry of the log with every root that was signed, and what still exists: a missing session is named.
+
+    With `audit_log`, also who did what in the project.
+    """
     project = caller(request, "admin").project
-    return zip_response("evidence-log.zip", lambda target: log.write_log(target, project))
+    return zip_response(
+        "evidence-log.zip", lambda target: log.write_log(target, project, with_audit_log=audit_log)
+    )
 
 
 @router.get(

@@ -9,6 +9,7 @@ from ninja.parser import Parser
 from timemachine.api import actions as _actions  # noqa: F401  # adds to sessions.router
 from timemachine.api import (
     asks,
+    audit_log,
     collections,
     comparisons,
     costs,
@@ -79,6 +80,7 @@ api.add_router("/patterns", patterns.router)
 api.add_router("/shares", shares.router)
 api.add_router("/redactions", redactions.router)
 api.add_router("/evidence", evidence.router)
+api.add_router("/audit-log", audit_log.router)
 api.add_router("/erasures", deletion.erasures)
 api.add_router("/holds", deletion.holds)
 api.add_router("/forgettings", deletion.router)

@@ -9,6 +9,7 @@ import click
 from timemachine.cli import terminal
 from timemachine.cli.command import InOrder
 from timemachine.cli.commands.asks import ask, find, ground
+from timemachine.cli.commands.audit_log import audit_log
 from timemachine.cli.commands.comparisons import comparison
 from timemachine.cli.commands.costs import costs
 from timemachine.cli.commands.doctor import doctor
@@ -74,6 +75,7 @@ for command in (
     costs,
     share,
     evidence,
+    audit_log,
     watch,
     proxy,
     mcp,

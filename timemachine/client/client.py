@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Client(resources.Root):
-    """One server: `sessions`, `collections`, `replays`, `comparisons`, `suites`, `sweeps`, `judgements`, `notes`, `shares`, `evidence`, `redactions`, `patterns`, `keys`, and others.
+    """One server: `sessions`, `collections`, `replays`, `comparisons`, `suites`, `sweeps`, `judgements`, `notes`, `shares`, `evidence`, `audit_log`, `redactions`, `patterns`, `keys`, and others.
 
     Every answer is the JSON document of the API, every failure a `ClientError`. Close it, or use it as a context manager.
     """
@@ -39,6 +39,7 @@ class Client(resources.Root):
         self.shares = resources.Shares(self.connection)
         self.redactions = resources.Redactions(self.connection)
         self.evidence = Evidence(self.connection)
+        self.audit_log = resources.AuditLog(self.connection)
         self.erasures = resources.Erasures(self.connection)
         self.deletions = Deletions(self.connection)
         self.training = Training(self.connection)

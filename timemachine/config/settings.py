@@ -77,6 +77,7 @@ MIDDLEWARE = [
     "timemachine.web.sharing.visitors.SharedHeaders",  # before others, so that every response gets them
     "timemachine.api.requests.NotStored",
     "timemachine.web.hosts.AllowedHosts",
+    "timemachine.web.callers.Callers",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "timemachine.web.downloads.DownloadBegun",

@@ -1,9 +1,10 @@
-"""The jobs of deletion and sharing."""
+"""The jobs of the audit log, deletion and sharing."""
 
 from datetime import timedelta
 from uuid import UUID
 
 from timemachine.core.jobs import Next, job
+from timemachine.governance.audit_log import commands as audit_log
 from timemachine.governance.deletion.erasure import commands as erasures
 from timemachine.governance.deletion.retention import commands as deletions
 from timemachine.governance.deletion.retention import retention
@@ -32,3 +33,9 @@ def run_retention() -> Next:
 def commit_access_logs(project_id: UUID) -> None:
     """Commit the state of a project's access logs to its log."""
     log.commit(project_id)
+
+
+@job(overdue=audit_log.projects_to_chain)
+def chain_audit_log(project_id: UUID) -> None:
+    """Give the newest events of a project's audit log their places in its chain."""
+    audit_log.chain(project_id)

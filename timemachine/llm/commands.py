@@ -6,6 +6,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
 from timemachine.core.pure.postgres_text import storable
@@ -60,6 +61,7 @@ def set_key(project_id: UUID, provider: str, key: str, *, default_model: str = "
     }
     found, new = ProviderKey.objects.update_or_create(project_id=project_id, provider=name, defaults=values)
     _note(project_id, name, KEY_SET if new else KEY_REPLACED, by, last_four=found.last_four)
+    record(project_id, "model_key.saved", "provider", name, by=by, replaced=not new)
     return key_value(found)
 
 
@@ -74,6 +76,7 @@ def remove_key(project_id: UUID, provider: str, *, by: str) -> None:
     if found is None:
         raise NotFound(f"This project does not have its own key for {name}.", code="no_such_provider_key")
     _note(project_id, name, KEY_REMOVED, by, last_four=found.last_four)
+    record(project_id, "model_key.removed", "provider", name, by=by)
     found.delete()
 
 
@@ -111,6 +114,7 @@ def add_server(
                 created_by_id=created_by_id,
             )
             _note(project_id, name, SERVER_ADDED, by)
+            record(project_id, "model_server.added", "server", name, by=by, address=address.url)
     except IntegrityError as why:
         raise Conflict(
             f"This project already has a model server named {name}. Remove it first, or choose another name.",
@@ -129,6 +133,7 @@ def remove_server(project_id: UUID, name: str, *, by: str) -> None:
             f"This project has no model server named {name!r}.", code="no_such_model_server", name=name
         )
     _note(project_id, name, SERVER_REMOVED, by)
+    record(project_id, "model_server.removed", "server", name, by=by)
 
 
 def _note(project_id: UUID, subject: str, change: str, by: str, *, last_four: str = "") -> None:

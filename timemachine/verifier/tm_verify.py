@@ -141,6 +141,7 @@ HOW_THERE = (
     "That what log/present.jsonl lists exists: only the server states this. Ask for the bundle of each item, and give it with --older "
     "together with this one."
 )
+AUDIT_LOG_ELSEWHERE = "The audit log: the project's log commits to it, but this bundle does not contain it. Ask for the log with its audit log."
 PACKED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # How a zip is written (PKWARE's APPNOTE 6.3): before each file, in the directory, after a streamed file, and at the end.
 LOCAL, CENTRAL = struct.Struct("<4s5H3L2H"), struct.Struct("<4s6H3L5H2L")
@@ -534,6 +535,7 @@ class Report:
             "erased_fields",
             "witnessed",
             "access_lines",
+            "audit_lines",
         )
         self.checked = dict.fromkeys(names, 0)
         self.not_checked: list[str] = []
@@ -2175,6 +2177,7 @@ def _whole_log(bundle: Bundle, log: Log, keys: Mapping[str, bytes], report: Repo
     _replaced(lines, stated, report)
     _witnessed(bundle, log, leaves, report)
     _access(bundle, log, lines, report)
+    _audit(bundle, log, lines, report)
     _present(bundle, log, lines, report)
     return leaves
 
@@ -2344,16 +2347,38 @@ def _length(begin: bytes) -> tuple[int, int]:
 
 def _access(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -> None:
     """Check that every access log in the project's log exists unless erased, and begins with the lines it had then."""
-    there = _access_lines(bundle, log, report)
+    there = _chained_lines(bundle, log, "access", report)
     for chain, heads in _access_heads(lines).items():
-        found = there.get(chain, [])
-        for number, head in heads.items():
-            if number > len(found):
-                says = f"The log committed to {number} lines of it, but it has {len(found)}."
-                report.problem("access", f"access log of {chain}", says)
-            elif number and found[number - 1] != head:
-                says = "It or an earlier line is not the one that the log committed to."
-                report.problem("access", f"access log of {chain} line {number}", says)
+        _begins_with(heads.items(), there.get(chain, []), "access", f"access log of {chain}", report)
+
+
+def _audit(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -> None:
+    """Check that the audit log, if it is in the bundle, begins with the lines that it had when the log committed to it."""
+    heads = list[tuple[int, str]]()
+    for line in lines:
+        with suppress(*WRONG_FORM):  # reported with the sealed entries
+            entry = parsed(line)
+            if entry["entry"] == "audit":
+                heads.append((whole(entry["lines"]), text(entry["sha256"])))
+    if f"{log.path}/audit.jsonl" in bundle.names:
+        there = _chained_lines(bundle, log, "audit", report)
+        found = next(iter(there.values()), [])
+        _begins_with(heads, found, "audit", "audit log", report)
+    elif heads:
+        report.not_checked.append(AUDIT_LOG_ELSEWHERE)
+
+
+def _begins_with(
+    heads: Iterable[tuple[int, str]], found: Sequence[str], what: str, where: str, report: Report
+) -> None:
+    """Check a chain of lines by the hashes that the log has of it, by their number of lines."""
+    for number, head in heads:
+        if number > len(found):
+            says = f"The log committed to {number} lines of it, but it has {len(found)}."
+            report.problem(what, where, says)
+        elif number and found[number - 1] != head:
+            says = "It or an earlier line is not the one that the log committed to."
+            report.problem(what, f"{where} line {number}", says)
 
 
 def _access_heads(lines: Sequence[bytes]) -> dict[str, dict[int, str]]:
@@ -2369,10 +2394,10 @@ def _access_heads(lines: Sequence[bytes]) -> dict[str, dict[int, str]]:
     return heads
 
 
-def _access_lines(bundle: Bundle, log: Log, report: Report) -> dict[str, list[str]]:
-    """The hashes of the lines of each access log, checked as a chain."""
+def _chained_lines(bundle: Bundle, log: Log, what: str, report: Report) -> dict[str, list[str]]:
+    """The hashes of the lines of each access log, or of the audit log, checked as a chain."""
     there: dict[str, list[str]] = {}
-    for number, line in enumerate(bundle.lines(f"{log.path}/access.jsonl"), start=1):
+    for number, line in enumerate(bundle.lines(f"{log.path}/{what}.jsonl"), start=1):
         try:
             found = parsed(line)
             chain, sequence, previous = (
@@ -2381,16 +2406,15 @@ def _access_lines(bundle: Bundle, log: Log, report: Report) -> dict[str, list[st
                 text(found["previous_sha256"]),
             )
         except WRONG_FORM:
-            report.problem(
-                "access", f"{log.path} access line {number}", "This is not a line of an access log."
-            )
+            says = f"This is not a line of an {what} log."
+            report.problem(what, f"{log.path} {what} line {number}", says)
             continue
         hashes = there.setdefault(chain, [])
         if (sequence, previous) != (len(hashes) + 1, hashes[-1] if hashes else NO_RECORD):
             says = "It does not follow the previous line: a line was changed, inserted or left out."
-            report.problem("access", f"access log of {chain} line {sequence}", says)
+            report.problem(what, f"{what} log of {chain} line {sequence}", says)
         hashes.append(sha256(line).hex())
-        report.checked["access_lines"] += 1
+        report.checked[f"{what}_lines"] += 1
     return there
 
 
@@ -2421,7 +2445,7 @@ def _sealed_by(log: Log, lines: Sequence[bytes], report: Report) -> dict[Name, t
         try:
             entry = parsed(line)
             kind = entry["entry"]
-            if kind in ("key", "access", "hold", "retention"):
+            if kind in ("key", "access", "audit", "hold", "retention"):
                 continue
             name = (text(entry["of"]), text(entry["id"]), whole(entry["generation"]))
             if kind in ("erased", "erased_fields"):

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from timemachine.core.accounts import queries
 from timemachine.core.accounts.models import ADMIN, OPERATOR, VIEWER, Membership, Project, User
+from timemachine.core.audit.caller import identify
 from timemachine.core.pure.errors import NotAllowed, NotFound, NotSignedIn
 
 ROLE_WORDS = {VIEWER: "a viewer", OPERATOR: "an operator", ADMIN: "an administrator"}
@@ -98,6 +99,7 @@ def signed_in(request: HttpRequest) -> User:
     user = request.user
     if not isinstance(user, User):
         raise NotSignedIn("Please sign in first.")
+    identify(user.email)
     return user
 
 

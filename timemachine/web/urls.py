@@ -20,6 +20,7 @@ from timemachine.web.sessions.views import (
     work,
 )
 from timemachine.web.settings.views import (
+    audit_log,
     browsers,
     members,
     models,
@@ -106,6 +107,8 @@ urlpatterns = [
     path("settings/invitations/<int:link_id>/withdraw/", members.withdraw, name="settings_withdraw"),
     path("settings/answer-cache/switch/", project.switch_answer_cache, name="switch_answer_cache"),
     path("settings/answer-cache/empty/", project.empty_answer_cache, name="empty_answer_cache"),
+    path("settings/audit-log/", audit_log.audit_log, name="audit_log"),
+    path("settings/audit-log/export/", audit_log.export, name="export_audit_log"),
     path("settings/models/", models.models, name="settings_models"),
     path("settings/models/test/", models.test, name="settings_test_model"),
     path("settings/models/keys/<str:provider>/", models.set_key, name="settings_set_provider_key"),

@@ -25,6 +25,7 @@ from timemachine.core.accounts.commands.links import make_sign_in_link
 from timemachine.core.accounts.commands.projects import invite, make_reset_link
 from timemachine.core.accounts.models import ROLES, Project, ProviderIdentity, User
 from timemachine.core.accounts.provider.pure.roles import parse_roles
+from timemachine.core.audit.models import AuditEvent
 from timemachine.core.pure.clock import now
 
 ZOE = {"email": "Zoe@example.org", "email_verified": True, "name": "Zoë", "groups": ["risk", "other"]}
@@ -131,6 +132,12 @@ def test_roles_follow_the_groups_at_each_sign_in(
     provider.sign_in(client)
     assert roles_in(project) == {}
     assert client.get("/").status_code == 403
+    events = AuditEvent.objects.filter(project=project, actor="sign-in provider").order_by("id")
+    assert [(each.action, each.facts) for each in events] == [
+        ("member.joined", {"role": "operator"}),
+        ("member.role_changed", {"before": "operator", "role": "admin"}),
+        ("member.removed", {"role": "admin"}),
+    ]
 
 
 def test_links_of_a_former_administrator_stop_working(project: Project, provider: RealProvider) -> None:

@@ -45,6 +45,7 @@ def evidence() -> None:
 @click.option(
     "--log", "of_log", is_flag=True, help="Export the project's log of everything that was sealed or erased."
 )
+@click.option("--audit-log", is_flag=True, help="With --log: also who did what in the project.")
 @click.option(
     "-o",
     "--output",
@@ -54,13 +55,15 @@ def evidence() -> None:
     help="The file to write.",
 )
 @options.as_json
-def export(*, target: str | None, of_log: bool, output: Path) -> None:
+def export(*, target: str | None, of_log: bool, audit_log: bool, output: Path) -> None:
     """Write the evidence of a session (id or key), replay or comparison (id), or of the project's log, to a ZIP file."""
     if (target is None) != of_log:
         raise click.UsageError("Name a session, replay or comparison, or use --log for the project's log.")
+    if audit_log and not of_log:
+        raise click.UsageError("--audit-log needs --log.")
     client = connected()
     try:
-        of = _fetch(client, target, output)
+        of = _fetch(client, target, output, audit_log=audit_log)
     except OSError as why:
         raise Failure(f"Cannot write {output} ({why.strerror}). Choose another file.") from why
     altered = bool(target and of and client.evidence.seal(of, target)["altered"])
@@ -226,11 +229,11 @@ def _keys_of(bundle: Path) -> list[str]:
     return [signing, *(key for key in known if key != signing)]
 
 
-def _fetch(client: Client, target: str | None, output: Path) -> str | None:
+def _fetch(client: Client, target: str | None, output: Path, *, audit_log: bool) -> str | None:
     """Download the session of that id or key, else the replay or comparison of that id, or the log without a target. Returns the type; None is the log."""
     found = client.evidence
     if target is None:
-        found.of_log(output)
+        found.of_log(output, audit_log=audit_log or None)
         return None
     if not is_uuid(target):
         found.of_session(target, output)

@@ -2558,12 +2558,14 @@ class Evidence(Resource):
             f"/api/comparisons/{segment(comparison, 'comparison')}/evidence", target
         )
 
-    def of_log(self, target: Path) -> Mapping[str, str]:
+    def of_log(self, target: Path, *, audit_log: bool | None = None) -> Mapping[str, str]:
         """Download the evidence of the project's log (zip).
 
         Every entry of the log with every root that was signed, and what still exists: a missing session is named.
+
+        With `audit_log`, also who did what in the project.
         """
-        return self._connection.download("/api/evidence", target)
+        return self._connection.download("/api/evidence", target, {"audit_log": audit_log})
 
     def seal_of_session(self, session: str) -> types.SealOut:
         """The seal of a session.
@@ -2659,6 +2661,67 @@ class Evidence(Resource):
         A new URL starts again from the first entry, an empty one removes it, and one that is left out is not changed.
         """
         found: types.AnchorsOut = self._connection.patch("/api/evidence/anchors", changes)
+        return found
+
+
+class AuditLog(Resource):
+    """What happened in the project: list events, export them, check their chain."""
+
+    def page(
+        self,
+        *,
+        actor: str | None = None,
+        action: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int | None = None,
+        after: str | None = None,
+    ) -> types.AuditPage:
+        """List what happened in the project.
+
+        Who did what, newest first: sign-ins, members, keys, share links, exports, deletions, replays and settings.
+
+        `action` is one such as `key.created`, or its subject, such as `key`. `since` and `until` are times; a date alone means its whole day in UTC.
+        """
+        found: types.AuditPage = self._connection.get(
+            "/api/audit-log",
+            {
+                "actor": actor,
+                "action": action,
+                "since": since,
+                "until": until,
+                "limit": limit,
+                "after": after,
+            },
+        )
+        return found
+
+    def export(
+        self,
+        target: Path,
+        *,
+        format: str | None = None,
+        actor: str | None = None,
+        action: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> Mapping[str, str]:
+        """Export the audit log.
+
+        All chosen events, oldest first, as JSON lines or with `format=csv` for a spreadsheet. The export is an event itself.
+        """
+        return self._connection.download(
+            "/api/audit-log/export",
+            target,
+            {"format": format, "actor": actor, "action": action, "since": since, "until": until},
+        )
+
+    def check(self) -> types.AuditCheck:
+        """Check the chain of the audit log.
+
+        Read the chain from its first line and verify every hash. The evidence of the project's log says whether its end is the one that was signed.
+        """
+        found: types.AuditCheck = self._connection.get("/api/audit-log/check")
         return found
 
 

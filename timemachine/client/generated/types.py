@@ -350,6 +350,53 @@ class AttemptOut(TypedDict):
 
 
 @final
+class AuditBreak(TypedDict):
+    """The first line of the chain that does not match, by the number that it should have, and why."""
+
+    sequence: int
+    why: str
+
+
+@final
+class AuditCheck(TypedDict):
+    """How many lines the chain has, the hash of the last, and the first that does not match; `broken` is null if all do."""
+
+    lines: int
+    sha256: str | None
+    broken: AuditBreak | None
+
+
+@final
+class AuditEventOut(TypedDict):
+    """One event: who did what to which object, and from where.
+
+    `actor` is an e-mail address, `key` and the name of an API key, a visitor of a share link (empty), or `system`. `sequence`, `previous_sha256` and
+    `sha256` are the event's place in the project's chain; they are null for up to a minute.
+    """
+
+    id: int
+    at: str
+    action: str
+    actor: str
+    address: str | None
+    request_id: str | None
+    target_type: str
+    target_id: str
+    facts: JsonObject | None
+    sequence: int | None
+    previous_sha256: str | None
+    sha256: str | None
+
+
+@final
+class AuditPage(TypedDict):
+    """Events of the audit log, newest first."""
+
+    items: list[AuditEventOut]
+    next: str | None
+
+
+@final
 class BelowOut(TypedDict):
     """The first frame below the cut-off."""
 

@@ -7,6 +7,7 @@ from typing import IO, Any, Final
 from django.http import FileResponse
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import COMPARISON, REPLAY, SESSION
 from timemachine.evidence.queries import Sealed, sealed_comparison, sealed_replay, sealed_session
@@ -51,7 +52,9 @@ def download_bundle(project: Project, of: str, id: str) -> FileResponse:  # noqa
     """Return the bundle of the project's thing of that kind. Raises what `find` and `write` raise."""
     kind = KINDS[of]
     thing = kind.find(project, id)
-    return zip_response(f"evidence-{kind.file(thing)}.zip", lambda target: kind.write(target, thing))
+    response = zip_response(f"evidence-{kind.file(thing)}.zip", lambda target: kind.write(target, thing))
+    record(project, "evidence.downloaded", of, thing.pk)
+    return response
 
 
 def zip_response(name: str, write: Callable[[IO[bytes]], object]) -> FileResponse:

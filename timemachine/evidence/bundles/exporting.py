@@ -239,8 +239,13 @@ def _recorded_parts(cells: Sequence[str], discloses: Discloses | None) -> list[P
 
 
 @transaction.atomic
-def write_log(target: IO[bytes], project: Project, access: Callable[[], Iterable[bytes]] = tuple) -> None:
-    """Write the bundle of a project's log with its access logs. Sealing and erasing wait meanwhile.
+def write_log(
+    target: IO[bytes],
+    project: Project,
+    access: Callable[[], Iterable[bytes]] = tuple,
+    audit: Callable[[], Iterable[bytes]] | None = None,
+) -> None:
+    """Write the bundle of a project's log with its access logs, and its audit log if given. Sealing and erasing wait meanwhile.
 
     Raises `Conflict` if nothing was ever sealed, and `Unavailable` if the key cannot be read.
     """
@@ -248,7 +253,7 @@ def write_log(target: IO[bytes], project: Project, access: Callable[[], Iterable
         raise Conflict(
             "Nothing has been sealed in this project yet, so its log is empty.", code="nothing_to_prove"
         )
-    log_bundle.write(target, project, {"project": project.name}, access())
+    log_bundle.write(target, project, {"project": project.name}, access(), audit and audit())
 
 
 def session_facts(session: Session) -> JsonObject:

@@ -4,6 +4,7 @@ log/entries.jsonl          every entry, byte for byte
 log/checkpoints.jsonl      every signed state of the log
 log/present.jsonl          the sealed things that exist now
 log/access.jsonl           the lines of the access logs of share links
+log/audit.jsonl            the lines of the audit log, if requested
 log/witnessed.jsonl        for each state that a witness took, what it was sent, and its answer, verbatim
 timestamps/                as in the other bundles
 """
@@ -39,9 +40,14 @@ BATCH: Final = 1_000
 
 
 def write(
-    target: IO[bytes], project: Project, about: Mapping[str, Any], access: Iterable[bytes] = ()
+    target: IO[bytes],
+    project: Project,
+    about: Mapping[str, Any],
+    access: Iterable[bytes] = (),
+    audit: Iterable[bytes] | None = None,
 ) -> None:
-    """Write the bundle: entries, signed states, the sealed things that exist, and lines of access logs.
+    """Write the bundle: entries, signed states, the sealed things that exist, lines of access logs, and those of the audit log
+    unless it is None.
 
     Raises `Unavailable` if the key cannot be read.
     """
@@ -65,6 +71,9 @@ def write(
         file.lines(map(dumped, there))
     with zipped.file("log/access.jsonl") as file:
         file.lines(access)
+    if audit is not None:
+        with zipped.file("log/audit.jsonl") as file:
+            file.lines(audit)
     _write_receipts(zipped, project, last.size)
     dated = any(name.startswith("timestamps/") for name in zipped.hashes)
     write_keys(zipped, {key.pk, *states.values_list("key_id", flat=True)})

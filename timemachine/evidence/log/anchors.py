@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
 from timemachine.core.leases import Lease, holding
 from timemachine.core.pure.clock import now
 from timemachine.evidence.log import keys
@@ -60,12 +61,14 @@ def set_anchor(project: Project, kind: str, url: str, *, by: str) -> Anchor | No
     """Set the address that the log is reported to, from its beginning; none if empty. Raises `InvalidInput`."""
     found = Anchor.objects.filter(project=project, kind=kind)
     if not url.strip():
-        found.delete()
+        if found.delete()[0]:
+            record(project, "evidence.anchor_set", kind, by=by)
         return None
     address = checked_address(kind, url)
     if (there := found.first()) is not None and there.url == address:
         return there
     found.delete()
+    record(project, "evidence.anchor_set", kind, address, by=by)
     return Anchor.objects.create(project=project, kind=kind, url=address, set_by=by[:254], next_at=now())
 
 

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import BinaryField, F, Func, IntegerField, QuerySet, Value
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.content import canonical_json
 from timemachine.evidence.log import keys
@@ -26,7 +27,7 @@ from timemachine.evidence.pure.tree import Frontier, leaf_hash
 
 VERSION = 1
 SEALED, ERASED, KEY, ERASED_FIELDS = "sealed", "erased", "key", "erased_fields"
-HOLD, RETENTION = "hold", "retention"
+HOLD, RETENTION, AUDIT = "hold", "retention", "audit"
 UNREADABLE = "unreadable"
 Entry = Mapping[str, Any]
 
@@ -73,6 +74,7 @@ def replace_key(project: Project, *, by: str) -> SigningKey:
     locked_log(project)
     new, old = keys.replace_key(project, by=by)
     readable = keys.is_readable(old)
+    record(project, "evidence.key_replaced", "key", new.fingerprint, by=by)
     entry = {"entry": KEY, "key": new.fingerprint, "replaces": old.fingerprint}
     append(project, [entry if readable else entry | {"replaced": UNREADABLE}])
     if readable:

@@ -103,6 +103,8 @@ _LOG_SHOWS: Final = """\
   bundle of each, and give it to the verifier together with this one (--older).
 - log/access.jsonl has the lines of the access logs of share links; the log has their number and the hash of the
   last.
+- log/audit.jsonl, if it is there, has the lines of the audit log: who did what in the project. The log has their number
+  and the hash of the last.
 - log/witnessed.jsonl has what was sent to a witness, and its answers, if there is a witness.
 It contains no sessions: each has a bundle of its own.
 """

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import DeadlockDetected
 
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.text_caches import clear_text_caches
@@ -82,6 +83,15 @@ def _erase_session(session: Session, *, by: str | None, reason: str | None, move
                 summaries=remaining_summaries(locked),
             )
     erase_from_imports(session)
+    if not moved:
+        record(
+            session.project_id,
+            "session.deleted",
+            "session",
+            session.pk,
+            by=by or "",
+            steps=locked.last_sequence,
+        )
     erased = deletions.erase_session(session)
     _restart_seals([each for each in sealed if each.of == COMPARISON])
     clear_text_caches()

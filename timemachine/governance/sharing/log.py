@@ -14,12 +14,16 @@ from django.db.models import CharField, F, OuterRef, Q, QuerySet, Subquery, Valu
 from django.db.models.functions import Cast, Coalesce, Concat
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
+from timemachine.core.audit.pure.actions import Action
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.schemas import Schema
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.log import access
 from timemachine.evidence.log.access import Head
 from timemachine.evidence.models import AccessHead
+from timemachine.governance.audit_log import commands as audit_commands
+from timemachine.governance.audit_log import queries as audit_queries
 from timemachine.governance.sharing.models import ShareLink, ShareOpening, SharePolicy
 from timemachine.governance.sharing.pure.log_line import (
     NOBODY,
@@ -35,6 +39,13 @@ from timemachine.governance.sharing.pure.token import link_not_valid
 CREATED, ENDED, POLICY = "created", "ended", "policy"
 OPENED, DOWNLOADED = "opened", "downloaded"
 WRONG_SECRET, WRONG_PASSPHRASE = "wrong_secret", "wrong_passphrase"
+VISITOR: Final = "visitor"
+_ACTIONS: Final[dict[str, Action]] = {
+    CREATED: "share.created",
+    ENDED: "share.revoked",
+    OPENED: "share.opened",
+    DOWNLOADED: "share.downloaded",
+}
 _READ_AT_ONCE: Final = 500
 
 
@@ -67,12 +78,17 @@ def append(
         facts=facts,
     )
     _write(line, ShareOpening(link=link, project_id=link.project_id), lines_of(link))
+    action = _ACTIONS.get(result, "share.refused")
+    more = {} if action != "share.refused" else {"why": result}
+    seen_from = {} if by else {"network": seen.network}
+    record(link.project_id, action, "share", link.public_id, by=by or VISITOR, **seen_from, **more)
 
 
 def append_policy(policy: SharePolicy, *, by: str, facts: Mapping[str, Any]) -> None:
     """Write the next line of a project's policy log, in the transaction that locks the policy's row."""
     line = Line(chain=chain_of(policy.project), sequence=0, at=now(), result=POLICY, by=by, facts=facts)
     _write(line, ShareOpening(project_id=policy.project_id), lines_of(policy.project))
+    record(policy.project_id, "share.policy_changed", by=by, **facts)
 
 
 def lines_of(owner: ShareLink | Project) -> QuerySet[ShareOpening]:
@@ -165,9 +181,14 @@ def commit(project_id: UUID) -> int:
     return 0 if project is None else access.commit(project, list(_heads(project)))
 
 
-def write_log(target: IO[bytes], project: Project) -> None:
+def write_log(target: IO[bytes], project: Project, *, with_audit_log: bool = False) -> None:
     """Write the bundle of the project's log, with its access logs. Raises as `exporting.write_log` does."""
-    exporting.write_log(target, project, partial(_lines, project))
+    record(project, "evidence.log_downloaded", with_audit_log=with_audit_log)
+    audit = None
+    if with_audit_log:
+        audit_commands.chain(project.pk)
+        audit = partial(audit_queries.lines, project)
+    exporting.write_log(target, project, partial(_lines, project), audit)
 
 
 def _last(**of: Any) -> Subquery:

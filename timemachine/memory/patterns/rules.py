@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import transaction
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.ids import uuid7
@@ -84,6 +85,7 @@ def _made(rule: PatternRule) -> PatternRule:
     rule.save(force_insert=True)
     rule.refresh_from_db()
     alerts.raise_alerts_of_rule(rule)
+    record(rule.project_id, "alert_rule.created", "alert_rule", rule.id, by=rule.created_by)
     return rule
 
 
@@ -92,8 +94,10 @@ def count_alerts(rule: PatternRule) -> int:
     return rule.alerts.count()
 
 
+@transaction.atomic
 def delete_rule(rule: PatternRule) -> None:
     """Delete a rule with its alerts."""
+    record(rule.project_id, "alert_rule.deleted", "alert_rule", rule.pk)
     rule.delete()
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from django.http import StreamingHttpResponse
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.streams import marked_if_cut_off
 from timemachine.memory.training.pure.options import ExportOptions
 from timemachine.memory.training.queries import Report, empty_report, pairs_of_sessions
@@ -20,6 +21,7 @@ FIRST: Final = 5
 def streamed_pairs(project: Project, options: ExportOptions) -> StreamingHttpResponse:
     """Return the response that streams the pairs, one per line. Raises errors in the options before it begins."""
     report = empty_report(project, options)
+    record(project, "training.exported", form=options.form, what=options.what)
     name = f"training-{options.form}-{options.what}{'-' if options.part else ''}{options.part}.jsonl"
     headers = {
         "Cache-Control": "private, no-store",

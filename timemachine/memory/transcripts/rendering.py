@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.http import StreamingHttpResponse
 from pydantic_core import to_json
 
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.streams import marked_if_cut_off
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
@@ -105,6 +106,8 @@ def streamed(found: Transcript, form: str) -> StreamingHttpResponse:
     """
     media_type, write = FORMS[form]
     headers = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
+    session = found.session
+    record(session.project_id, "session.exported", "session", session.pk, format=f"transcript {form}")
     pieces = _in_pieces(write(found))
     parts = chain([next(pieces)], marked_if_cut_off(pieces))
     return StreamingHttpResponse(parts, content_type=media_type, headers=headers)

@@ -17,6 +17,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Sum, Window
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.content import json_bytes, text_bytes, text_sha256
 from timemachine.knowledge.models import Collection
@@ -183,11 +184,13 @@ def status_of(project: Project) -> CacheStatus:
     )
 
 
+@transaction.atomic
 def switch(project: Project, *, on: bool, by: str) -> None:
     """Switch the project's cache on or off. Its content stays until it is too old, but is not used while it is off."""
     AnswerCacheSwitch.objects.update_or_create(
         project=project, defaults={"on": on, "changed_by": by, "changed_at": now()}
     )
+    record(project, "setting.changed", "setting", "answer cache", by=by, on=on)
 
 
 def empty(project: Project) -> int:

@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.http import StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.json_types import JsonObject
@@ -114,6 +115,7 @@ def sent(session: Session, format_name: str | None) -> StreamingHttpResponse:
     If it cannot be completed, its last line reports this, and the file cannot be imported.
     """
     file = export_session(session, format_name)
+    record(session.project_id, "session.exported", "session", session.pk, format=format_name or "default")
     headers = {
         "Cache-Control": "private, no-store",
         "X-Content-Type-Options": "nosniff",

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.ids import uuid7
 from timemachine.llm.queries import usable_model
@@ -75,6 +76,8 @@ def create(project: Project, plan: Plan, *, by: str, comparison_id: UUID | None 
         )
         if new:
             _launch(made, plan)
+            models = [arm.model for arm in plan.arms]
+            record(project, "comparison.launched", "comparison", made.id, by=by, models=models)
         elif not _is_of(made, facts, plan):
             raise replays.form_used("comparison")
     return made
@@ -109,6 +112,7 @@ def cancel(comparison: Comparison, *, by: str | None = None) -> None:
     cancelled = replays.cancel_all(Replay.objects.filter(run__comparison=comparison), by=by)
     if not judges and not cancelled:
         raise Conflict("This comparison has already finished.", code="comparison_over")
+    record(comparison.project_id, "comparison.cancelled", "comparison", comparison.pk, by=by or "")
 
 
 @transaction.atomic
@@ -129,6 +133,7 @@ def retry(comparison: Comparison) -> list[UUID]:
             code="nothing_failed",
         )
     results.allow_retry(comparison)
+    record(comparison.project_id, "comparison.retried", "comparison", comparison.pk)
     return [replays.retry(replay).id for replay in retried]
 
 

@@ -1,13 +1,13 @@
 """A comparison as a file: JSON with its results and cells, or CSV with a line for each cell."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
-from typing import Any, Final
+from typing import Final
 
+from timemachine.core.audit.commands import record
+from timemachine.core.pure.csv_lines import csv_line
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.replay.comparison.models import CellOpinion, Comparison
 from timemachine.replay.comparison.progress import progress_of
@@ -54,7 +54,6 @@ COLUMNS: Final = (
     "answer",
 )
 RECORDING_NAME: Final = "recording"
-_BEGIN_FORMULAS: Final = frozenset("=+-@\t\r\n")
 _READ_AT_ONCE: Final = 100
 FORMS: Final = {"json": "application/json", "csv": "text/csv"}
 
@@ -79,6 +78,7 @@ def file_of(comparison: Comparison, form: str) -> File:
         text = "".join(_csv(comparison))
     else:
         text = json.dumps(_whole(comparison).model_dump(), ensure_ascii=False, indent=2)
+    record(comparison.project_id, "comparison.exported", "comparison", comparison.pk, format=form)
     return File(
         name=f"comparison-{comparison.id}.{form}",
         media_type=f"{FORMS[form]}; charset=utf-8",
@@ -102,7 +102,7 @@ def _csv(comparison: Comparison) -> Iterator[str]:
     marks, opinions = marks_of(steps), opinions_of(steps)
     recorded = models_of(asks)
     sessions = {each.id: each for each in sessions_of(comparison)}
-    yield _line(COLUMNS)
+    yield csv_line(COLUMNS)
     for ask, answers in _answered(asks):
         for cell in ask.answers:
             facts = dict(CellOut.of(cell, [], [])) | {
@@ -121,7 +121,7 @@ def _csv(comparison: Comparison) -> Iterator[str]:
                 "opinions": "; ".join(_opinion_words(each) for each in opinions.get(cell.step or 0, [])),
                 "answer": answers.get(cell.step),
             }
-            yield _line([facts[name] for name in COLUMNS])
+            yield csv_line([facts[name] for name in COLUMNS])
 
 
 def _answered(asks: Sequence[Ask]) -> Iterator[tuple[Ask, Mapping[int | None, str]]]:
@@ -137,15 +137,3 @@ def _opinion_words(opinion: CellOpinion) -> str:
     if opinion.relation is None:
         return f"judge {opinion.state} ({opinion.model})"
     return f"{opinion.relation}, {opinion.preference or 'unknown'} ({opinion.model})"
-
-
-def _line(values: Sequence[Any]) -> str:
-    out = io.StringIO()
-    csv.writer(out).writerow([_harmless(value) for value in values])
-    return out.getvalue()
-
-
-def _harmless(value: Any) -> Any:
-    if isinstance(value, str) and value[:1] in _BEGIN_FORMULAS:
-        return f"'{value}"
-    return value

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from timemachine.core.audit.commands import record
 from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import canonical_json
@@ -82,7 +83,17 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
         lock_until_commit(f"continuation {id_}")  # the same form can be sent twice at the same time
         earlier = Replay.objects.filter(id=id_).first()
         if earlier is None:
-            return _stored(id_, session, action, resolved, by=by)
+            stored = _stored(id_, session, action, resolved, by=by)
+            record(
+                session.project_id,
+                "replay.launched",
+                "replay",
+                id_,
+                by=by,
+                session=str(session.id),
+                model=stored.model,
+            )
+            return stored
     if earlier.session_id != session.id or ReplayOptions(**earlier.options) != resolved:
         raise form_used("replay")
     return earlier

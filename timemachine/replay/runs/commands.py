@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 
+from timemachine.core.audit.commands import record
 from timemachine.core.leases import clear
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
@@ -45,6 +46,15 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
         replay, new = Replay.objects.get_or_create(id=replay_id or uuid7(), defaults=facts)
         if new:
             _write_steps([(replay.id, plan)])
+            record(
+                session.project_id,
+                "replay.launched",
+                "replay",
+                replay.id,
+                by=by,
+                session=str(session.id),
+                model=replay.model,
+            )
         elif replay.session_id != session.id or ReplayOptions(**replay.options) != plan.options:
             raise form_used("replay")
     return replay
@@ -86,6 +96,7 @@ def cancel(replay: Replay, *, by: str | None = None) -> Replay:
     if locked.cancel_requested_at is None:
         locked.cancel_requested_at, locked.cancel_requested_by = now(), by and by[:254]
         locked.save(update_fields=["cancel_requested_at", "cancel_requested_by"])
+        record(locked.project_id, "replay.cancelled", "replay", locked.id, by=by or "")
     bump(locked.id)
     return finish_if_done(locked.id)
 
@@ -123,6 +134,7 @@ def retry(replay: Replay) -> Replay:
             "No step of this replay failed or was cancelled, so there is nothing to retry.",
             code="nothing_failed",
         )
+    record(locked.project_id, "replay.retried", "replay", locked.id)
     return reopen(locked)
 
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
+from timemachine.core.audit.pure.actions import Action
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.ids import uuid7
@@ -16,6 +19,11 @@ from timemachine.replay.suites.plan import StoredSuite, SuitePlan, checked, matc
 from timemachine.replay.suites.pure.schedule import next_after, read_schedule
 from timemachine.replay.suites.queries import named_in, open_run, sessions_of
 
+_RECORDED: Final[dict[str, Action]] = {
+    "created": "suite.created",
+    "edited": "suite.edited",
+    "deleted": "suite.deleted",
+}
 PLAIN = ("name", "options", "matching", "use_models", "fail_on", "schedule")
 
 
@@ -98,6 +106,8 @@ def note(suite: Suite, what: str, by: str, **facts: object) -> None:
     SuiteEvent.objects.create(
         project_id=suite.project_id, suite=suite, name=suite.name, what=what, by=by[:254], facts=facts
     )
+    if what in _RECORDED:
+        record(suite.project_id, _RECORDED[what], "suite", suite.pk, by=by)
 
 
 def _columns(plan: SuitePlan) -> dict[str, object]:

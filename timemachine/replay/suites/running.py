@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.conditions import SUITE_NAMES, parse_condition, reasons_to_fail
 from timemachine.core.pure.errors import Conflict, InvalidInput, TimeMachineError
@@ -152,6 +153,7 @@ def _launch(suite: Suite, made: SuiteRun) -> tuple[SuiteRun, TimeMachineError | 
     made.options, made.use_models = suite.options, suite.use_models
     made.previous = last_done(suite)
     made.save()
+    record(suite.project_id, "suite.run", "suite", suite.pk, by=made.requested_by, run=made.number)
     made.refresh_from_db()
     planner = Planner(suite.project_id)
     problems: list[TimeMachineError] = []

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 
 from timemachine.core import leases
+from timemachine.core.audit.commands import record
 from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput
@@ -46,6 +47,7 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
                 for number, each in enumerate(chosen, 1)
             ]
             SweepRow.objects.bulk_create(rows)
+            record(session.project_id, "sweep.launched", "sweep", sweep.id, by=by, session=str(session.id))
         elif sweep.session_id != session.id or sweep.grid != facts["grid"]:
             raise form_used("sweep")
     return sweep
@@ -73,6 +75,7 @@ def cancel(sweep: Sweep) -> Sweep:
         raise Conflict(f"This sweep has already finished: {locked.status}.", code="sweep_over")
     locked.cancel_requested_at = now()
     locked.save(update_fields=["cancel_requested_at"])
+    record(locked.project_id, "sweep.cancelled", "sweep", locked.id)
     unfinished = locked.rows.exclude(status__in=TERMINAL_ROW_STATUSES)
     leases.clear(unfinished, status="cancelled", finished_at=now())
     return finish_if_done(locked.id)

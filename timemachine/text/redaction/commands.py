@@ -6,6 +6,8 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
+from timemachine.core.audit.pure.actions import Action
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.ids import uuid7
@@ -70,7 +72,9 @@ def change_profile(profile: RedactionProfile, rules: Rules, *, by: str) -> Redac
 def retire_profile(profile: RedactionProfile, *, by: str) -> RedactionProfile:
     """Retire a profile, so that it cannot be chosen any more. Whatever was made with it keeps its rules."""
     versions = versions_of(profile.project, profile.name)
-    versions.filter(retired_at=None).update(retired_at=now(), retired_by=by[:254])
+    with transaction.atomic():
+        if versions.filter(retired_at=None).update(retired_at=now(), retired_by=by[:254]):
+            record(profile.project, "profile.retired", "profile", profile.name, by=by)
     profile.refresh_from_db()
     return profile
 
@@ -88,6 +92,8 @@ def _insert(
                 rules=rules.as_json(),
                 created_by=by[:254],
             )
+            action: Action = "profile.created" if version == 1 else "profile.changed"
+            record(project, action, "profile", name, by=by, version=version)
     except IntegrityError as why:  # a concurrent request created this version first
         raise _taken(name) from why
     made.refresh_from_db()

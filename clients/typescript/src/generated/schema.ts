@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: b6cfa5f36dd256da6c11b3357123141ef09172caa6ef4cf5f7633a2d6bed40d2
+// SHA-256 of the document: 9bd6065b9f9a44e0f7a324b7e8a4bcf8fdd51fd76639d63f89f1ede9f891af43
 
 export interface paths {
     "/api/answer-cache": {
@@ -64,6 +64,68 @@ export interface paths {
          * @description End a running ask, even while its provider is not responding. Its record says that it was cancelled. It may have been billed.
          */
         post: operations["timemachine_api_asks_cancel_ask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what happened in the project
+         * @description Who did what, newest first: sign-ins, members, keys, share links, exports, deletions, replays and settings.
+         *
+         *     `action` is one such as `key.created`, or its subject, such as `key`. `since` and `until` are times; a date alone means its whole day in UTC.
+         */
+        get: operations["timemachine_api_audit_log_index"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit-log/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check the chain of the audit log
+         * @description Read the chain from its first line and verify every hash. The evidence of the project's log says whether its end is the one that was signed.
+         */
+        get: operations["timemachine_api_audit_log_check"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit-log/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log
+         * @description All chosen events, oldest first, as JSON lines or with `format=csv` for a spreadsheet. The export is an event itself.
+         */
+        get: operations["timemachine_api_audit_log_export"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -798,6 +860,8 @@ export interface paths {
         /**
          * Download the evidence of the project's log (zip)
          * @description Every entry of the log with every root that was signed, and what still exists: a missing session is named.
+         *
+         *     With `audit_log`, also who did what in the project.
          */
         get: operations["timemachine_api_evidence_of_log"];
         put?: never;
@@ -3452,6 +3516,44 @@ export interface components {
             outcome: string | null;
             started_at: string;
             worker: string;
+        };
+        /** @description The first line of the chain that does not match, by the number that it should have, and why. */
+        AuditBreak: {
+            sequence: number;
+            why: string;
+        };
+        /** @description How many lines the chain has, the hash of the last, and the first that does not match; `broken` is null if all do. */
+        AuditCheck: {
+            broken: components["schemas"]["AuditBreak"] | null;
+            lines: number;
+            sha256: string | null;
+        };
+        /**
+         * @description One event: who did what to which object, and from where.
+         *
+         *     `actor` is an e-mail address, `key` and the name of an API key, a visitor of a share link (empty), or `system`. `sequence`, `previous_sha256` and
+         *     `sha256` are the event's place in the project's chain; they are null for up to a minute.
+         */
+        AuditEventOut: {
+            action: string;
+            actor: string;
+            address: string | null;
+            at: string;
+            facts: {
+                [key: string]: unknown;
+            } | null;
+            id: number;
+            previous_sha256: string | null;
+            request_id: string | null;
+            sequence: number | null;
+            sha256: string | null;
+            target_id: string;
+            target_type: string;
+        };
+        /** @description Events of the audit log, newest first. */
+        AuditPage: {
+            items: components["schemas"]["AuditEventOut"][];
+            next: string | null;
         };
         /** @description The first frame below the cut-off. */
         BelowOut: {
@@ -8249,6 +8351,80 @@ export interface operations {
             };
         };
     };
+    timemachine_api_audit_log_index: {
+        parameters: {
+            query?: {
+                actor?: string;
+                action?: string;
+                since?: string;
+                until?: string;
+                limit?: number;
+                after?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+        };
+    };
+    timemachine_api_audit_log_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditCheck"];
+                };
+            };
+        };
+    };
+    timemachine_api_audit_log_export: {
+        parameters: {
+            query?: {
+                format?: string;
+                actor?: string;
+                action?: string;
+                since?: string;
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+        };
+    };
     timemachine_api_collections_index: {
         parameters: {
             query?: {
@@ -9206,7 +9382,9 @@ export interface operations {
     };
     timemachine_api_evidence_of_log: {
         parameters: {
-            query?: never;
+            query?: {
+                audit_log?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;

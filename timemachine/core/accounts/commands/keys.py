@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import psycopg
-from django.db import connection
+from django.db import connection, transaction
 
 from timemachine.core.accounts.models import SCOPES, ApiKey, Project, User
 from timemachine.core.accounts.naming import clean_name
-from timemachine.core.pure.clock import now
+from timemachine.core.audit.commands import record
+from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.errors import InvalidInput, NotSignedIn
 from timemachine.core.pure.ids import public_id, same_secret, secret, secret_hash
 from timemachine.core.pure.numbers import counted
@@ -49,6 +50,7 @@ def parse_key(text: str) -> KeyText | None:
     return KeyText(id=found[1], secret=found[2]) if found else None
 
 
+@transaction.atomic
 def make_api_key(
     project: Project,
     *,
@@ -77,9 +79,19 @@ def make_api_key(
         expires_at=expires_at,
         created_by=by,
     )
+    record(
+        project,
+        "key.created",
+        "key",
+        made.id,
+        name=made.name,
+        scopes=made.scopes,
+        expires_at=written(expires_at),
+    )
     return made, str(text)
 
 
+@transaction.atomic
 def limit_key_lifetime(project: Project, days: int | None) -> None:
     """Set the longest lifetime of new keys, or None for no limit. Existing keys keep theirs. Raises `InvalidInput` if it is
     not from 1 to 3,650 days.
@@ -90,11 +102,14 @@ def limit_key_lifetime(project: Project, days: int | None) -> None:
         )
     project.longest_key_days = days
     project.save(update_fields=["longest_key_days"])
+    record(project, "setting.changed", "setting", "key lifetime", days=days)
 
 
+@transaction.atomic
 def revoke_api_key(key: ApiKey) -> None:
     """Revoke a key permanently. A key that is already revoked does not change."""
-    ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now())
+    if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now()):
+        record(key.project_id, "key.revoked", "key", key.pk, name=key.name)
     key.refresh_from_db(fields=["revoked_at"])
 
 

@@ -7,6 +7,7 @@ from django.db import transaction
 
 from timemachine.core.accounts.commands.browsers import sign_out_browsers
 from timemachine.core.accounts.models import Membership, Project, SignInLink, User
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, NotSignedIn
 from timemachine.core.pure.ids import secret, secret_hash
@@ -76,7 +77,11 @@ def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> Sign
         sign_out_browsers(link.user)
     if link.project:
         joining = {"role": str(link.role)}
-        Membership.objects.get_or_create(project=link.project, user=link.user, defaults=joining)
+        _, new = Membership.objects.get_or_create(project=link.project, user=link.user, defaults=joining)
+        if new:
+            record(
+                link.project, "member.joined", "person", link.user.email, by=link.user.email, role=link.role
+            )
         # an administrator of another project must not be able to open the account of a new member
         SignInLink.objects.filter(user=link.user, purpose=SignInLink.RESET, used_at=None).delete()
     return link

@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 
 from timemachine.core.accounts import throttle
 from timemachine.core.accounts.commands.browsers import sign_out_browsers
+from timemachine.core.accounts.commands.recording import record_of_person
 from timemachine.core.accounts.models import SignInLink, User
 from timemachine.core.accounts.naming import clean_email, clean_name
 from timemachine.core.database import lock_until_commit
@@ -52,6 +53,7 @@ def set_password(user: User, password: str) -> None:
     user.set_password(password)
     user.save(update_fields=["password"])
     sign_out_browsers(user)
+    record_of_person(user, "person.password_changed")
     SignInLink.objects.filter(user=user, used_at=None, project=None).delete()
 
 
@@ -75,10 +77,12 @@ def complete_profile(user: User, *, name: str, password: str, email: str | None 
     set_password(user, password)
 
 
+@transaction.atomic
 def rename_person(user: User, name: str) -> None:
     """Change a person's name. Raises `InvalidInput` if the name is not valid."""
     user.name = clean_name(name, of="this person")
     user.save(update_fields=["name"])
+    record_of_person(user, "person.renamed")
 
 
 def _take_email(user: User, email: str) -> None:
@@ -100,6 +104,8 @@ def _checked(account: str, password: str, subjects: Sequence[throttle.Subject]) 
     found = authenticate(username=account, password=password)
     if not isinstance(found, User):
         throttle.count_failure(subjects)
+        if known := User.objects.filter(email=account).first():
+            record_of_person(known, "person.sign_in_failed", by_person=False)
         return None
     throttle.forget(subjects)
     return found

@@ -5,6 +5,7 @@ from django.db import transaction
 from timemachine.core.accounts.commands.links import make_sign_in_link
 from timemachine.core.accounts.models import ADMIN, ROLES, ApiKey, Membership, Project, SignInLink, User
 from timemachine.core.accounts.naming import clean_email, clean_name
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed
 
 
@@ -13,13 +14,16 @@ def make_project(name: str, *, administrator: User) -> Project:
     """Create a project with its first administrator. Raises `InvalidInput` if the name is not valid."""
     project = Project.objects.create(name=clean_name(name, of="the project"))
     Membership.objects.create(project=project, user=administrator, role=ADMIN)
+    record(project, "project.created", "project", project.pk, name=project.name)
     return project
 
 
+@transaction.atomic
 def rename_project(project: Project, name: str) -> None:
     """Rename a project. Raises `InvalidInput` if the name is not valid."""
     project.name = clean_name(name, of="the project")
     project.save(update_fields=["name"])
+    record(project, "project.renamed", "project", project.pk, name=project.name)
 
 
 @transaction.atomic
@@ -39,12 +43,16 @@ def invite(project: Project, *, email: str, role: str, by: User | None = None) -
             code="member_already",
         )
     project.invitations.filter(user=user, used_at=None).delete()
+    record(project, "member.invited", "person", email, role=role)
     return make_sign_in_link(user, SignInLink.INVITE, project=project, role=role, by=by)
 
 
+@transaction.atomic
 def withdraw_invitation(invitation: SignInLink) -> None:
     """Delete an invitation that was not accepted yet."""
-    SignInLink.objects.filter(pk=invitation.pk, used_at=None).delete()
+    deleted, _ = SignInLink.objects.filter(pk=invitation.pk, used_at=None).delete()
+    if deleted and invitation.project:
+        record(invitation.project, "member.invitation_withdrawn", "person", invitation.user.email)
 
 
 @transaction.atomic
@@ -58,8 +66,10 @@ def change_role(member: Membership, role: str) -> None:
     if member.role == ADMIN and role != ADMIN:
         _check_not_last(member)
         withdraw_made_by(member)
-    member.role = role
+    before, member.role = member.role, role
     member.save(update_fields=["role"])
+    if before != role:
+        record(member.project, "member.role_changed", "person", member.user.email, before=before, role=role)
 
 
 @transaction.atomic
@@ -74,6 +84,7 @@ def remove_member(member: Membership) -> int:
     if member.role == ADMIN:
         _check_not_last(member)
         withdraw_made_by(member)
+    record(member.project, "member.removed", "person", member.user.email, role=member.role)
     member.delete()
     return ApiKey.objects.filter(project=member.project, created_by=member.user, revoked_at=None).count()
 
@@ -91,6 +102,7 @@ def make_reset_link(member: Membership, *, by: User) -> str:
             code="member_elsewhere",
         )
     SignInLink.objects.filter(user=member.user, purpose=SignInLink.RESET, used_at=None).delete()
+    record(member.project, "member.reset_link_created", "person", member.user.email)
     return make_sign_in_link(member.user, SignInLink.RESET, by=by)
 
 
@@ -100,10 +112,12 @@ def belongs_elsewhere(member: Membership, by: User) -> bool:
     return member.user.memberships.exclude(project__memberships__in=administered).exists()
 
 
+@transaction.atomic
 def require_second_factor(project: Project, *, needed: bool) -> None:
     """Let only members see the project who signed in with a second factor, or let all. API keys need none."""
     project.needs_second_factor = needed
     project.save(update_fields=["needs_second_factor"])
+    record(project, "setting.changed", "setting", "second factor", needed=needed)
 
 
 def _check_role(role: str) -> None:

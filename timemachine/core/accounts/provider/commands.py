@@ -1,7 +1,8 @@
 """Find or create the person whom the provider has signed in, and give the roles of their groups."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -11,9 +12,14 @@ from timemachine.core.accounts.models import ADMIN, ROLES, Membership, Project, 
 from timemachine.core.accounts.naming import clean_email, clean_name
 from timemachine.core.accounts.provider.protocol import Claims, refused
 from timemachine.core.accounts.provider.pure.roles import roles_of
+from timemachine.core.audit.commands import record
+from timemachine.core.audit.pure.actions import Action
 from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.errors import InvalidInput, NotAllowed
 from timemachine.core.pure.ids import uuid_of
+
+BY_PROVIDER: Final = "sign-in provider"
+"""The actor of changes of roles that follow from groups."""
 
 
 @transaction.atomic
@@ -96,9 +102,13 @@ def _give_roles(user: User, roles: dict[Any, str]) -> None:
             withdraw_made_by(membership)
         if role is None:
             membership.delete()
+            _record(membership.project_id, "member.removed", user, role=membership.role)
         elif role != membership.role:
+            _record(membership.project_id, "member.role_changed", user, before=membership.role, role=role)
             membership.role = role
             membership.save(update_fields=["role"])
+    for joined in roles.keys() - set(user.memberships.values_list("project_id", flat=True)):
+        _record(joined, "member.joined", user, role=roles[joined])
     Membership.objects.bulk_create(
         [
             Membership(project_id=project_id, user=user, role=role, from_provider=True)
@@ -106,3 +116,7 @@ def _give_roles(user: User, roles: dict[Any, str]) -> None:
         ],
         ignore_conflicts=True,
     )
+
+
+def _record(project: UUID, action: Action, user: User, **facts: str) -> None:
+    record(project, action, "person", user.email, by=BY_PROVIDER, **facts)

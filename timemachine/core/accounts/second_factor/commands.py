@@ -9,6 +9,7 @@ from django.db import transaction
 from timemachine.core.accounts import throttle
 from timemachine.core.accounts.commands.browsers import sign_out_browsers
 from timemachine.core.accounts.commands.projects import belongs_elsewhere
+from timemachine.core.accounts.commands.recording import record_of_person
 from timemachine.core.accounts.models import Membership, RecoveryCode, SecondFactor, User
 from timemachine.core.accounts.naming import clean_name
 from timemachine.core.accounts.second_factor import apps, passkeys
@@ -59,6 +60,7 @@ def remove_factor(user: User, factor_id: int) -> SecondFactor:
     """Remove one of the person's second factors; with the last one, also the recovery codes. Raises `NotFound`."""
     found = factor(user, factor_id)
     SecondFactor.objects.filter(pk=found.pk).delete()
+    record_of_person(user, "person.second_factor_removed", kind=found.kind)
     if not user.second_factors.exists():
         user.recovery_codes.all().delete()
     return found
@@ -72,6 +74,7 @@ def make_recovery_codes(user: User) -> Sequence[str]:
     RecoveryCode.objects.bulk_create(
         [RecoveryCode(user=user, code_sha256=secret_hash(_plain(code))) for code in codes]
     )
+    record_of_person(user, "person.recovery_codes_made")
     return codes
 
 
@@ -102,6 +105,7 @@ def remove_all_factors(user: User) -> int:
     """Remove all second factors and recovery codes of a person, who lost them. Return how many factors there were."""
     removed, _ = user.second_factors.all().delete()
     user.recovery_codes.all().delete()
+    record_of_person(user, "person.second_factors_reset", by_person=False)
     sign_out_browsers(user)
     return removed
 
@@ -125,6 +129,7 @@ def _checked_code(user: User, code: str, subjects: Sequence[throttle.Subject]) -
         throttle.forget(subjects)
         return True
     throttle.count_failure(subjects)
+    record_of_person(user, "person.second_factor_failed", by_person=False)
     return False
 
 
@@ -151,6 +156,7 @@ def _add(
             f"A person can have at most {MOST_FACTORS} second factors. Remove one first.",
             code="too_many_factors",
         )
+    record_of_person(user, "person.second_factor_added", kind=kind)
     return SecondFactor.objects.create(
         user=user,
         kind=kind,

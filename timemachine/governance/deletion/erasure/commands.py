@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
+from timemachine.core.audit.commands import record
 from timemachine.core.leases import Lease, Progress, holding
 from timemachine.core.payloads.commands import drop_unreferenced
 from timemachine.core.pure.clock import now
@@ -84,9 +85,11 @@ def delete_turn(step: Action, *, reason: str, by: str) -> Erasure:
         raise _without_reason()
     made = prepare_turn(step.session, step.sequence, by=by)
     if not fits_in_a_request(made):
-        Erasure.objects.filter(pk=made.pk).update(
-            status=ERASING, reason=checked, confirmed_by=by[:254], confirmed_at=now()
-        )
+        with transaction.atomic():
+            Erasure.objects.filter(pk=made.pk).update(
+                status=ERASING, reason=checked, confirmed_by=by[:254], confirmed_at=now()
+            )
+            _record(made, by)
         made.refresh_from_db()
         return made
     try:
@@ -164,7 +167,14 @@ def confirm(erasure: Erasure, *, reason: str, by: str) -> Erasure:
     row.status, row.reason, row.problem = ERASING, checked, None
     row.confirmed_by, row.confirmed_at, row.enqueued_at = by[:254], now(), now()
     row.save(update_fields=["status", "reason", "problem", "confirmed_by", "confirmed_at", "enqueued_at"])
+    _record(row, by)
     return row
+
+
+def _record(erasure: Erasure, by: str) -> None:
+    record(
+        erasure.project_id, "erasure.confirmed", "session", erasure.session_id, by=by, erasure=str(erasure.pk)
+    )
 
 
 def _without_reason() -> InvalidInput:

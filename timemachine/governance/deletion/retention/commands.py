@@ -12,6 +12,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
 from timemachine.core.leases import Lease, holding, since_the_first_claim
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, NotFound
@@ -56,6 +57,9 @@ def start_for_rule(
         return None
     deletion.save(force_insert=True)
     _add_sessions(deletion, due)
+    record(
+        rule.project_id, "bulk_deletion.started", "deletion", deletion.pk, by="retention", rule=str(rule.pk)
+    )
     return deletion
 
 
@@ -76,6 +80,9 @@ def confirm(deletion: models.BulkDeletion, *, reason: str, by: str) -> models.Bu
     row.status, row.reason, row.confirmed_by, row.confirmed_at = models.RUNNING, checked, by[:254], now()
     row.enqueued_at = now()
     row.save(update_fields=["status", "reason", "confirmed_by", "confirmed_at", "enqueued_at"])
+    record(
+        row.project_id, "bulk_deletion.confirmed", "deletion", row.pk, by=by, sessions=row.sessions.count()
+    )
     return row
 
 
@@ -88,6 +95,7 @@ def cancel(deletion: models.BulkDeletion) -> models.BulkDeletion:
     row.status, row.finished_at = models.CANCELLED, now()
     row.lease_token = row.lease_until = None
     row.save(update_fields=["status", "finished_at", "lease_token", "lease_until"])
+    record(row.project_id, "bulk_deletion.cancelled", "deletion", row.pk)
     return row
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import transaction
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.evidence.log import project_log
@@ -95,3 +96,11 @@ def _note(hold: Hold, what: str, *, by: str, reason: str, ids: Sequence[UUID]) -
     }
     parts = [ids[begin : begin + BATCH] for begin in range(0, len(ids), BATCH)]
     project_log.append(hold.project, [{**entry, "sessions": [str(each) for each in part]} for part in parts])
+    record(
+        hold.project,
+        "hold.placed" if what == PLACED else "hold.released",
+        "hold",
+        hold.id,
+        by=by,
+        sessions=len(ids),
+    )

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import counted
@@ -169,3 +170,11 @@ def _note(rule: RetentionRule, what: str, by: str) -> None:
         "rule": describe_for_log(rule),
     }
     project_log.append(rule.project, [entry | ({"reason": rule.reason} if rule.reason else {})])
+    record(
+        rule.project,
+        "retention_rule.set" if what == SET else "retention_rule.removed",
+        "retention_rule",
+        rule.id,
+        by=by,
+        days=rule.days,
+    )

@@ -13,6 +13,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
 from timemachine.recording.annotations.significance.models import (
@@ -115,16 +116,19 @@ def rule_of(project: Project) -> CompressionRule | None:
     return CompressionRule.objects.filter(project=project).first()
 
 
+@transaction.atomic
 def set_rule(project: Project, days: int | None, *, by: str) -> CompressionRule | None:
     """Compress the project's sessions automatically this many days after they end; None removes the rule. Compressed
     sessions stay so.
 
     Raises `InvalidInput` if `days` is not from 1 to `MOST_DAYS`.
     """
+    if days is not None:
+        _check(days)
+    record(project, "setting.changed", "setting", "compression", by=by, days=days)
     if days is None:
         CompressionRule.objects.filter(project=project).delete()
         return None
-    _check(days)
     facts = {"days": days, "by": by[:254], "at": now(), "looked_at": None}
     return CompressionRule.objects.update_or_create(project=project, defaults=facts)[0]
 

@@ -119,7 +119,7 @@ def _best(found: Findings, standings: Sequence[_Standing]) -> str:
 
 
 def _also_behind(standings: Sequence[_Standing], best: _Standing, rivals: Mapping[int, str]) -> str:
-    """Return in what the variants are behind that are neither the best one nor its rivals."""
+    """Return the metrics in which the other variants are behind: those that are neither the best one nor its rivals."""
     others = [each for each in standings if each is not best and each.arm not in rivals and each.behind]
     return "".join(f" {each.name} is behind: another one {_joined(each.behind)}." for each in others)
 

@@ -63,6 +63,10 @@ def replace_key(request: HttpRequest, access: Access) -> HttpResponse:
 
 
 @get_view(ADMIN, fresh=True)
-def bundle_of_log(_request: HttpRequest, access: Access) -> FileResponse:
-    """Download the evidence of the project's log as a ZIP file."""
-    return zip_response("evidence-log.zip", lambda target: log.write_log(target, access.project))
+def bundle_of_log(request: HttpRequest, access: Access) -> FileResponse:
+    """Download the evidence of the project's log as a ZIP file; with `audit_log=1`, also who did what in the project."""
+    with_audit_log = request.GET.get("audit_log") == "1"
+    return zip_response(
+        "evidence-log.zip",
+        lambda target: log.write_log(target, access.project, with_audit_log=with_audit_log),
+    )

@@ -1,0 +1,70 @@
+"""The chain of the audit log: complete, in the evidence log, and broken by any change."""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from tests.builders import tamper
+from timemachine.core.accounts.models import Project
+from timemachine.core.audit.commands import record
+from timemachine.core.audit.models import AuditEvent
+from timemachine.core.pure.clock import now
+from timemachine.evidence.models import LogEntry
+from timemachine.governance.audit_log.commands import chain, projects_to_chain
+from timemachine.governance.audit_log.queries import check
+
+
+@pytest.fixture
+def chained(project: Project) -> Project:
+    for number in range(5):
+        record(project, "key.revoked", "key", f"k{number}", name=f"Nº {number}")
+    assert chain(project.pk) == 5
+    return project
+
+
+def test_every_event_gets_a_place_and_the_evidence_log_has_the_last(chained: Project) -> None:
+    assert [each.sequence for each in AuditEvent.objects.order_by("id")] == [1, 2, 3, 4, 5]
+    found = check(chained)
+    assert (found.lines, found.broken) == (5, None)
+    entry = json.loads(bytes(LogEntry.objects.get(project=chained).entry))
+    assert (entry["entry"], entry["lines"], entry["sha256"]) == ("audit", 5, found.sha256)
+    assert chain(chained.pk) == 0
+
+
+def test_later_events_follow_the_earlier_ones(chained: Project) -> None:
+    record(chained, "key.created", "key", "k6")
+    assert chain(chained.pk) == 1
+    assert check(chained).lines == 6
+    assert LogEntry.objects.filter(project=chained).count() == 2
+
+
+@pytest.mark.parametrize(
+    ("statement", "sequence", "why"),
+    [
+        ("UPDATE tm_audit_event SET actor = 'nobody' WHERE sequence = %s", 3, "it was changed"),
+        ("DELETE FROM tm_audit_event WHERE sequence = %s", 2, "the line is missing"),
+        ("UPDATE tm_audit_event SET sha256 = repeat('0', 64) WHERE sequence = %s", 4, "it was changed"),
+    ],
+)
+def test_what_was_changed_behind_the_back_of_the_product_is_found(
+    chained: Project, statement: str, sequence: int, why: str
+) -> None:
+    tamper(statement, [sequence])
+    broken = check(chained).broken
+    assert broken is not None
+    assert (broken.sequence, broken.why) == (sequence, why)
+
+
+def test_events_wait_a_moment_for_others_before_the_job_chains_them(project: Project) -> None:
+    record(project, "key.revoked", "key", "k")
+    assert projects_to_chain() == []
+    tamper("UPDATE tm_audit_event SET at = %s::timestamptz", [str(now() - timedelta(minutes=1))])
+    assert projects_to_chain() == [project.pk]
+
+
+def test_a_project_is_chained_for_itself(chained: Project, other_project: Project) -> None:
+    record(other_project, "key.revoked", "key", "k")
+    assert chain(other_project.pk) == 1
+    assert check(other_project).lines == 1
+    assert check(chained).lines == 5

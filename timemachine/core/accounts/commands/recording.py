@@ -1,0 +1,16 @@
+"""What people do with their accounts, in the audit logs of their projects."""
+
+from typing import Any
+
+from timemachine.core.accounts.models import User
+from timemachine.core.audit.commands import record
+from timemachine.core.audit.pure.actions import Action
+
+
+def record_of_person(person: User, action: Action, *, by_person: bool = True, **facts: Any) -> None:
+    """Add an event about a person to the audit log of each of this person's projects. Unless it was done `by_person`, the
+    actor is empty.
+    """
+    by = person.email if by_person else ""
+    for project in person.memberships.values_list("project_id", flat=True):
+        record(project, action, "person", person.email, by=by, **facts)

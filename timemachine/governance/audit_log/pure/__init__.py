@@ -1,0 +1,1 @@
+"""The form of events, without any framework."""

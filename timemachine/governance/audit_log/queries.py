@@ -1,0 +1,121 @@
+"""Reading a project's audit log: by filter, and as a chain that is checked from its first line."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db.models import Q, QuerySet
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.audit.models import AuditEvent
+from timemachine.core.audit.pure.actions import WORDS
+from timemachine.core.pure.clock import parse_field, parse_typed_start, parse_typed_time
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.postgres_text import is_plain
+from timemachine.governance.audit_log.pure.lines import BEFORE_THE_FIRST, Line
+from timemachine.governance.audit_log.schemas import AuditBreak, AuditCheck
+
+SUBJECTS: Final = tuple(dict.fromkeys(action.partition(".")[0] for action in WORDS))
+"""What actions are about: the part before the dot."""
+_READ_AT_ONCE: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """Which events: by who acted, by action (`key.created`) or its subject (`key`), from one time to another."""
+
+    actor: str = ""
+    action: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def event_filter(*, actor: str = "", action: str = "", since: str = "", until: str = "") -> EventFilter:
+    """Return the filter that a request describes. A date alone means its whole day. Raises `InvalidInput`."""
+    if action and action not in WORDS and action not in SUBJECTS:
+        raise InvalidInput(
+            f"Unknown action {action[:60]!r}. Use one such as key.created, or its subject: {', '.join(SUBJECTS)}.",
+            code="invalid_field",
+            field="action",
+        )
+    if not is_plain(actor):
+        raise InvalidInput("`actor` has characters that no name has.", code="invalid_field", field="actor")
+    return EventFilter(
+        actor=actor.strip(),
+        action=action,
+        since=parse_field("since", since, parse_typed_start) if since else None,
+        until=parse_field("until", until, parse_typed_time) if until else None,
+    )
+
+
+def events_of(project: Project, chosen: EventFilter) -> QuerySet[AuditEvent]:
+    """Return the project's events that a filter chooses, newest first."""
+    found = AuditEvent.objects.filter(project=project).order_by("-id")
+    if chosen.actor:
+        found = found.filter(actor=chosen.actor)
+    if chosen.action:
+        has_verb = "." in chosen.action
+        actions = (
+            [chosen.action] if has_verb else [each for each in WORDS if each.startswith(f"{chosen.action}.")]
+        )
+        found = found.filter(action__in=actions)
+    span = Q()
+    if chosen.since:
+        span &= Q(at__gte=chosen.since)
+    if chosen.until:
+        span &= Q(at__lte=chosen.until)
+    return found.filter(span)
+
+
+def line_of(event: AuditEvent) -> Line:
+    """Return an event with its place as a line of the chain."""
+    return Line(
+        chain=f"audit {event.project_id}",
+        sequence=event.sequence or 0,
+        at=event.at,
+        action=event.action,
+        actor=event.actor,
+        address=event.address,
+        request_id=event.request_id,
+        target_type=event.target_type,
+        target_id=event.target_id,
+        facts=event.facts,
+        previous_sha256=event.previous_sha256 or "",
+    )
+
+
+def chained_events(project: Project) -> QuerySet[AuditEvent]:
+    """Return the events that have a place, in their order."""
+    return AuditEvent.objects.filter(project=project, sequence__isnull=False).order_by("sequence")
+
+
+def end_of_chain(project: Project) -> AuditEvent | None:
+    """Return the last event that has a place."""
+    return chained_events(project).last()
+
+
+def lines(project: Project) -> Iterator[bytes]:
+    """Yield the lines of the chain as the bytes that their hashes cover."""
+    for event in chained_events(project).iterator(chunk_size=_READ_AT_ONCE):
+        yield line_of(event).data()
+
+
+def check(project: Project) -> AuditCheck:
+    """Read the chain from its first line and verify every hash."""
+    before, number = BEFORE_THE_FIRST, 0
+    for number, event in enumerate(chained_events(project).iterator(chunk_size=_READ_AT_ONCE), 1):
+        why = _mismatch(event, number, before)
+        if why:
+            broken = AuditBreak.model_construct(sequence=number, why=why)
+            return AuditCheck.model_construct(lines=number, sha256=before, broken=broken)
+        before = event.sha256 or ""
+    return AuditCheck.model_construct(lines=number, sha256=before if number else None, broken=None)
+
+
+def _mismatch(event: AuditEvent, number: int, before: str) -> str:
+    if event.sequence != number:
+        return "the line is missing"
+    if event.previous_sha256 != before:
+        return "it does not follow the previous line"
+    return "" if line_of(event).sha256 == event.sha256 else "it was changed"

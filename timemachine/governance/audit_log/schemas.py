@@ -1,0 +1,50 @@
+"""The audit log as the API returns it."""
+
+from timemachine.core.audit.models import AuditEvent
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.schemas import Page, Schema
+
+
+class AuditEventOut(Schema):
+    """One event: who did what to which object, and from where.
+
+    `actor` is an e-mail address, `key` and the name of an API key, a visitor of a share link (empty), or `system`. `sequence`, `previous_sha256` and
+    `sha256` are the event's place in the project's chain; they are null for up to a minute.
+    """
+
+    id: int
+    at: str
+    action: str
+    actor: str
+    address: str | None
+    request_id: str | None
+    target_type: str
+    target_id: str
+    facts: JsonObject | None
+    sequence: int | None
+    previous_sha256: str | None
+    sha256: str | None
+
+    @classmethod
+    def of(cls, event: AuditEvent) -> "AuditEventOut":
+        """Return the event."""
+        return cls.from_attributes(event)
+
+
+class AuditPage(Page[AuditEventOut]):
+    """Events of the audit log, newest first."""
+
+
+class AuditBreak(Schema):
+    """The first line of the chain that does not match, by the number that it should have, and why."""
+
+    sequence: int
+    why: str
+
+
+class AuditCheck(Schema):
+    """How many lines the chain has, the hash of the last, and the first that does not match; `broken` is null if all do."""
+
+    lines: int
+    sha256: str | None
+    broken: AuditBreak | None
