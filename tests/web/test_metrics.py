@@ -20,7 +20,7 @@ from timemachine.config.celery import app as queue
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.jobs import registry, workers
-from timemachine.jobs.models import Worker
+from timemachine.jobs.models import JobBacklog, Worker
 from timemachine.recording.importing.models import FileImport
 from timemachine.recording.importing.worker import hand_in
 from timemachine.web.metrics import installation
@@ -129,7 +129,9 @@ def test_requests_are_counted_by_route_without_names(project: Project, fresh: No
 
 @pytest.mark.usefixtures("silent_queue", "fresh")
 def test_waiting_work_and_lost_leases_are_counted_by_job(project: Project) -> None:
+    JobBacklog.objects.create(job="gone", waiting=7, measured_at=now())
     registry.sweep()
+    assert value("timemachine_job_waiting", kind="gone") is None
     assert value("timemachine_job_waiting", kind="run_import") == 0
     assert value("timemachine_job_oldest_waiting_seconds", kind="run_import") is None
     imports = [hand_in(project, FILE, by="Ada") for _ in range(4)]

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from django.db.models import Count, Min, Q, QuerySet
 
-from timemachine.core.jobs import Job
+from timemachine.core.jobs import JOBS, Job
 from timemachine.core.leases import Leased, is_free
 from timemachine.core.pure.clock import now
 from timemachine.jobs.models import JobBacklog
@@ -35,8 +35,9 @@ def measure(job: Job, found: QuerySet[Any, Any] | Sequence[Any]) -> JobBacklog:
 
 
 def store(rows: Iterable[JobBacklog]) -> None:
-    """Replace what the last sweep stored about these jobs."""
+    """Replace what the last sweep stored about these jobs, and forget jobs that no longer exist."""
     ordered = sorted(rows, key=lambda row: row.job)  # so that two sweeps do not deadlock
     JobBacklog.objects.bulk_create(
         ordered, update_conflicts=True, unique_fields=["job"], update_fields=list(_MEASURED)
     )
+    JobBacklog.objects.exclude(job__in=list(JOBS)).delete()
