@@ -117,7 +117,7 @@ def note_second_factor(request: HttpRequest, *, shown: bool = True) -> None:
     request.session[_SECOND_FACTOR] = shown
 
 
-def has_second_factor(request: HttpRequest) -> bool:
+def showed_second_factor(request: HttpRequest) -> bool:
     """Return whether the person of this browser has shown a second factor."""
     return bool(request.session.get(_SECOND_FACTOR))
 
@@ -168,7 +168,7 @@ def _of(request: HttpRequest) -> Access:
         )
     chosen = request.session.get(_PROJECT)
     current = next((one for one in memberships if str(one.project.pk) == chosen), memberships[0])
-    if current.project.needs_second_factor and not has_second_factor(request):
+    if current.project.needs_second_factor and not showed_second_factor(request):
         raise NotAllowed(
             f"{current.project} is only for members with a second factor. Set up yours first.",
             code="needs_second_factor",

@@ -1,5 +1,6 @@
 """Signing in with an OpenID Connect provider: a real one on loopback, and one that answers wrongly."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -264,6 +265,20 @@ def test_the_second_factor_of_the_account_is_needed_unless_the_provider_asked_fo
     client = Client()
     assert provider.sign_in(client)["Location"] == "/"
     assert client.get("/").status_code == 200
+
+
+def test_a_first_second_factor_signs_out_other_browsers_even_if_the_provider_asked_for_one(
+    project: Project, provider: RealProvider
+) -> None:
+    elsewhere, client = Client(), Client()
+    provider.sign_in(elsewhere)
+    provider.put("zoe", ZOE | {"amr": ["mfa"]})
+    provider.sign_in(client)
+    page = client.get("/settings/second-factor/app/").text
+    [secret] = re.findall(r'<code class="mono">([A-Z2-7]{32})</code>', page)
+    client.post("/settings/second-factor/app/", {"name": "phone", "code": code(secret)})
+    assert client.get("/settings/").status_code == 200
+    assert elsewhere.get("/settings/").status_code == 302
 
 
 def test_changing_the_second_factor_needs_a_recent_password_at_the_provider(

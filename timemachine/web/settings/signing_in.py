@@ -65,7 +65,7 @@ def begin(
         by_link=by_link,
         proved_at=now().timestamp() if proved_at is None else proved_at,
     )
-    is_in = second_factor or (request.user == user and access.has_second_factor(request))
+    is_in = second_factor or (request.user == user and access.showed_second_factor(request))
     if is_in or not has_second_factor(user):
         return _finish(request, user, step, second_factor=is_in)
     request.session.flush()

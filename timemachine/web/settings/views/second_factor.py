@@ -19,8 +19,7 @@ from timemachine.core.accounts.second_factor import apps, commands, passkeys
 from timemachine.core.accounts.second_factor.queries import factors_of, has_second_factor, passkeys_of
 from timemachine.core.pure.errors import NotSignedIn
 from timemachine.web import shown_once
-from timemachine.web.access import has_second_factor as is_noted
-from timemachine.web.access import note_second_factor, signed_in
+from timemachine.web.access import note_second_factor, showed_second_factor, signed_in
 from timemachine.web.form_parts import RecordForm
 from timemachine.web.http import page, see_other
 from timemachine.web.settings.forms.second_factor import AppForm, PasskeyForm
@@ -111,7 +110,7 @@ def _page(request: HttpRequest, user: User, form: RecordForm | None = None) -> H
         "factors": factors_of(user),
         "codes_left": user.recovery_codes.count(),
         "needing": needing,
-        "is_in": is_noted(request),
+        "is_in": showed_second_factor(request),
         "others": [one for one in memberships_of(user) if not one.project.needs_second_factor],
         "passkey_form": form or PasskeyForm(),
     }
@@ -125,8 +124,8 @@ def _page(request: HttpRequest, user: User, form: RecordForm | None = None) -> H
 
 def _added(request: HttpRequest, user: User, name: str) -> HttpResponse:
     messages.success(request, f"{name} added.")
-    if not is_noted(request):  # the first one: browsers that signed in without it must do so again
-        note_second_factor(request)
+    note_second_factor(request)
+    if user.second_factors.count() == 1:  # browsers that signed in without it must do so again
         sign_out_browsers(user, but=request.session.session_key)
     return see_other("second_factor") if user.recovery_codes.exists() else _with_new_codes(user)
 
