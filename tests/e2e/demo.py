@@ -215,6 +215,7 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "delete-session-held": "/sessions/kept/delete/",
         "session-hold": f"{session}/hold/",
         "retention": "/settings/retention/",
+        "audit-log": "/settings/audit-log/",
         "training": "/training/?form=dpo&what=chain",
         "training-wrong": "/training/?shares=1",
         "place-hold": "/holds/new/?status=ended",

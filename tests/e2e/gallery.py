@@ -74,6 +74,7 @@ DEMO: Final = {
     "redaction": "Redaction",
     "training": "Training pairs",
     "retention": "Retention",
+    "audit-log": "Audit log",
     "hold": "Legal hold",
 }
 CALLS: Final = {

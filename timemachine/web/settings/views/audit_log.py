@@ -8,7 +8,7 @@ from timemachine.core.accounts.models import ADMIN
 from timemachine.core.audit.models import AuditEvent
 from timemachine.core.audit.pure.actions import WORDS
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.core.pure.numbers import whole_number
+from timemachine.core.pure.numbers import spaced, whole_number
 from timemachine.governance.audit_log.export import streamed
 from timemachine.governance.audit_log.queries import (
     SUBJECTS,
@@ -38,7 +38,7 @@ def audit_log(request: HttpRequest, access: Access) -> HttpResponse:
     after = whole_number(request.GET.get("after", ""))
     rows, last = first_rows(events.filter(id__lt=after) if after else events, SHOWN)
     context = {
-        "rows": [(event, WORDS.get(event.action, event.action)) for event in rows],
+        "rows": [(event, WORDS.get(event.action, event.action), _facts(event)) for event in rows],
         "next": last and last.id,
         "here": here,
         "wrong": wrong and page_message(wrong),
@@ -57,3 +57,20 @@ def export(request: HttpRequest, access: Access) -> StreamingHttpResponse:
 
 def _here(request: HttpRequest) -> dict[str, str]:
     return {name: request.GET.get(name, "").strip() for name in FILTERS}
+
+
+def _facts(event: AuditEvent) -> list[tuple[str, str]]:
+    """Return what else is known about an event, in words."""
+    return [(name, _in_words(value)) for name, value in (event.facts or {}).items() if value is not None]
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{spaced(name)} {_in_words(each)}" for name, each in value.items() if each is not None
+        )
+    return str(value)
