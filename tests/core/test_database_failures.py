@@ -146,7 +146,7 @@ def code_without_a_connection(pool: ConnectionPool) -> str:
 @pytest.mark.django_db
 def test_a_pool_says_why_it_has_no_connection(forgotten: None, tmp_path: Path) -> None:
     connection.ensure_connection()
-    dsn = connection.connection.info.dsn
+    dsn = make_conninfo(connection.connection.info.dsn, password=connection.settings_dict["PASSWORD"] or None)
     with small_pool(dsn) as used, used.connection():
         assert code_without_a_connection(used) == "database_connections_used_up"
     with small_pool(make_conninfo(dsn, dbname="nope")) as misled:

@@ -18,6 +18,11 @@ from tests.embedded.machine import free_port
 from tests.waiting import wait_until
 from timemachine.embedded.postgres import AS_NOBODY
 
+pytestmark = pytest.mark.skipif(
+    "TEST_DATABASE_URL" in os.environ,
+    reason="it needs a server without passwords, where it creates databases",
+)
+
 
 @pytest.fixture
 def server(db: None) -> Iterator[psycopg.Connection]:

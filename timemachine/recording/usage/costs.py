@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date
 from typing import Any, Final
 
-from django.db.models import AnyValue, Count, F, Func, Min, Q, QuerySet, Sum
+from django.db.models import Count, F, Func, Min, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
 from timemachine.core.accounts.models import Project
@@ -116,7 +116,8 @@ def cells_of(project: Project, query: CostQuery) -> list[Cell]:
         .annotate(
             **OF_COUNTS,
             sessions=Count("session"),
-            **{f"its_{name}": AnyValue(name) for name in ("day", "kind", "agent", "model", "tool")},
+            # all rows with a key have the same ones; PostgreSQL 15 has no ANY_VALUE
+            **{f"its_{name}": Min(name) for name in ("day", "kind", "agent", "model", "tool")},
         )
     )
     return [_cell(row) for row in rows]
