@@ -4,6 +4,7 @@ import timemachine.core.accounts.models
 import timemachine.core.audit.models
 import timemachine.core.payloads.models
 import timemachine.evidence.models
+import timemachine.governance.audit_log.models
 import timemachine.governance.deletion.erasure.models
 import timemachine.governance.deletion.retention.models
 import timemachine.governance.sharing.models

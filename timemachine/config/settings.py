@@ -262,6 +262,9 @@ DOCUMENT_MEMORY_MB = env.number("DOCUMENT_MEMORY_MB", 768)
 
 DEFAULT_MODEL = env.text("DEFAULT_MODEL", "local:extractive")
 MODEL_HOSTS_ALLOWED = env.names("MODEL_HOSTS_ALLOWED")
+AUDIT_WEBHOOK = env.text("AUDIT_WEBHOOK")
+AUDIT_WEBHOOK_SECRET = env.text_or_file("AUDIT_WEBHOOK_SECRET")
+AUDIT_SYSLOG = env.text("AUDIT_SYSLOG")
 EVIDENCE_HOSTS_ALLOWED = env.names("EVIDENCE_HOSTS_ALLOWED")
 MODEL_CALLS_AT_ONCE = env.number("MODEL_CALLS_AT_ONCE", 16)
 # of the web server's twenty threads, so that most remain for pages

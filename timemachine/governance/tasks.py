@@ -5,6 +5,7 @@ from uuid import UUID
 
 from timemachine.core.jobs import Next, job
 from timemachine.governance.audit_log import commands as audit_log
+from timemachine.governance.audit_log import forwarding
 from timemachine.governance.deletion.erasure import commands as erasures
 from timemachine.governance.deletion.retention import commands as deletions
 from timemachine.governance.deletion.retention import retention
@@ -39,3 +40,9 @@ def commit_access_logs(project_id: UUID) -> None:
 def chain_audit_log(project_id: UUID) -> None:
     """Give the newest events of a project's audit log their places in its chain."""
     audit_log.chain(project_id)
+
+
+@job(overdue=forwarding.projects_to_forward)
+def forward_audit_log(project_id: UUID) -> None:
+    """Send the events of a project's audit log to the destinations that the operator configured."""
+    forwarding.forward(project_id)

@@ -1,6 +1,6 @@
 """HTTP posts to addresses that an administrator entered, with the client and the protections that model servers have."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,15 +47,15 @@ def checked_address(kind: str, url: str) -> str:
     return check_address(url, settings.EVIDENCE_HOSTS_ALLOWED, _PURPOSES[kind]).url
 
 
-def post(url: str, body: bytes, content_type: str) -> Answer:
-    """Post bytes and return the response, whatever its status. Raises `Unreachable`."""
+def post(url: str, body: bytes, content_type: str, headers: Mapping[str, str] | None = None) -> Answer:
+    """Post bytes with these headers and return the response, whatever its status. Raises `Unreachable`."""
     allowed = settings.EVIDENCE_HOSTS_ALLOWED
     if is_refused_as_written(url, allowed):
         raise Unreachable(f"The operator of this server does not allow this address: see {_SETTING}.")
     client = http_client(pinned=not is_allowed(read_address(url), allowed))
-    headers, patience = {"content-type": content_type}, timeout(SECONDS)
+    sent, patience = {"content-type": content_type, **(headers or {})}, timeout(SECONDS)
     try:
-        with client.stream("POST", url, content=body, headers=headers, timeout=patience) as found:
+        with client.stream("POST", url, content=body, headers=sent, timeout=patience) as found:
             return Answer(status=found.status_code, body=_read(found.iter_bytes()))
     except (httpx2.HTTPError, InvalidInput) as why:
         raise Unreachable(f"It cannot be reached: {why}") from why

@@ -10,6 +10,7 @@ from timemachine.core.audit.pure.actions import WORDS
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import spaced, whole_number
 from timemachine.governance.audit_log.export import streamed
+from timemachine.governance.audit_log.forwarding import forwardings_of
 from timemachine.governance.audit_log.queries import (
     SUBJECTS,
     check,
@@ -44,6 +45,7 @@ def audit_log(request: HttpRequest, access: Access) -> HttpResponse:
         "wrong": wrong and page_message(wrong),
         "subjects": _SUBJECT_WORDS,
         "end": end_of_chain(access.project),
+        "forwardings": forwardings_of(access.project),
         "checked": check(access.project) if request.GET.get("check") == "1" else None,
     }
     return page(request, "accounts/audit_log.html", context, status=422 if wrong else 200)
