@@ -41,11 +41,6 @@ def choice(name: str, default: str, *others: str) -> str:
     return chosen
 
 
-def content_of(path: str) -> str:
-    """Return the text of a file without surrounding white space; empty if no path is given."""
-    return Path(path).read_text(encoding="utf-8").strip() if path else ""
-
-
 def names(name: str) -> list[str]:
     """Return the comma-separated parts of the variable."""
     return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]

@@ -141,13 +141,13 @@ CSRF_FAILURE_VIEW = "timemachine.web.errors.refused"
 OIDC_NAME = env.text("OIDC_NAME", "Single sign-on")
 OIDC_DISCOVERY_URL = env.text("OIDC_DISCOVERY_URL")
 OIDC_CLIENT_ID = env.text("OIDC_CLIENT_ID")
-OIDC_CLIENT_SECRET = env.text("OIDC_CLIENT_SECRET") or env.content_of(env.text("OIDC_CLIENT_SECRET_FILE"))
+OIDC_CLIENT_SECRET = env.text_or_file("OIDC_CLIENT_SECRET")
 OIDC_SCOPES = env.text("OIDC_SCOPES", "openid email profile")
 OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
 OIDC_EMAILS_ARE_VERIFIED = env.flag("OIDC_EMAILS_ARE_VERIFIED")
 OIDC_ROLES = parse_roles(env.text("OIDC_ROLES"), ("viewer", "operator", "admin"))
 # without a provider there would be no way in
-PASSWORD_SIGN_IN = env.text("PASSWORD_SIGN_IN", "yes").lower() != "no" or not OIDC_DISCOVERY_URL
+PASSWORD_SIGN_IN = env.choice("PASSWORD_SIGN_IN", "yes", "no") == "yes" or not OIDC_DISCOVERY_URL
 SESSION_ENGINE = "timemachine.core.accounts.browser_sessions"
 SIGN_IN_IDLE = timedelta(minutes=env.number("SIGN_IN_IDLE_MINUTES", 720))
 SIGN_IN_LONGEST = timedelta(hours=env.number("SIGN_IN_LONGEST_HOURS", 168))

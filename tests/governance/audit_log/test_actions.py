@@ -1,5 +1,6 @@
 """The actions of the audit log and their words."""
 
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -10,7 +11,6 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "audit-log.md"
 
 def test_every_action_has_words_and_every_subject_is_documented() -> None:
     assert set(get_args(Action.__value__)) == WORDS.keys()
-    document = DOCUMENT.read_text(encoding="utf-8")
-    assert {action.partition(".")[0] for action in WORDS} <= set(
-        document.replace("`", " ").replace(",", " ").split()
-    )
+    rows = re.findall(r"^\| (`[^|]*`) \|", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    named = {each for row in rows for each in re.findall(r"`(\w+)`", row)}
+    assert named == {action.partition(".")[0] for action in WORDS}

@@ -45,6 +45,11 @@ def test_later_events_follow_the_earlier_ones(chained: Project) -> None:
         ("UPDATE tm_audit_event SET actor = 'nobody' WHERE sequence = %s", 3, "it was changed"),
         ("DELETE FROM tm_audit_event WHERE sequence = %s", 2, "the line is missing"),
         ("UPDATE tm_audit_event SET sha256 = repeat('0', 64) WHERE sequence = %s", 4, "it was changed"),
+        (
+            "DELETE FROM tm_audit_event WHERE sequence >= %s",
+            4,
+            "the line is missing: the evidence log commits to more",
+        ),
     ],
 )
 def test_what_was_changed_behind_the_back_of_the_product_is_found(
@@ -68,3 +73,12 @@ def test_a_project_is_chained_for_itself(chained: Project, other_project: Projec
     assert chain(other_project.pk) == 1
     assert check(other_project).lines == 1
     assert check(chained).lines == 5
+
+
+def test_a_chain_that_was_computed_again_is_not_that_of_the_evidence_log(chained: Project) -> None:
+    forget = "sequence = NULL, previous_sha256 = NULL, sha256 = NULL"
+    tamper(f"UPDATE tm_audit_event SET actor = 'nobody', {forget} WHERE project_id = %s", [str(chained.pk)])
+    chain(chained.pk)
+    broken = check(chained).broken
+    assert broken is not None
+    assert (broken.sequence, broken.why) == (5, "it or an earlier line is not the one in the evidence log")

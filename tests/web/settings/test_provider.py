@@ -30,17 +30,16 @@ from timemachine.core.audit.models import AuditEvent
 from timemachine.core.pure.clock import now
 
 ZOE = {"email": "Zoe@example.org", "email_verified": True, "name": "Zoë", "groups": ["risk", "other"]}
+NOWHERE = "01a00000-0000-7000-8000-000000000000"
 BEGIN, ANSWER = "/sign-in/provider/", "/sign-in/provider/answer/"
 
 
-def configure(
-    settings: Settings, address: str, roles: str = "risk=Prüfung:operator; audit=Prüfung:admin"
-) -> None:
+def configure(settings: Settings, address: str, project: Project) -> None:
     settings.OIDC_NAME = "Bank account"
     settings.OIDC_DISCOVERY_URL = address
     settings.OIDC_CLIENT_ID = CLIENT
     settings.OIDC_CLIENT_SECRET = "a secret/+"
-    settings.OIDC_ROLES = parse_roles(roles, ROLES)
+    settings.OIDC_ROLES = parse_roles(f"risk={project.pk}:operator; audit={project.pk}:admin", ROLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +61,17 @@ class RealProvider:
 
 
 @pytest.fixture
-def provider(settings: Settings, db: None) -> Iterator[RealProvider]:
+def provider(settings: Settings, project: Project) -> Iterator[RealProvider]:
     with run_server_in_thread(require_nonce=True, user_claims=[Identity(sub="zoe", claims=ZOE)]) as server:
         address = f"http://localhost:{server.server_port}"
-        configure(settings, f"{address}/.well-known/openid-configuration")
+        configure(settings, f"{address}/.well-known/openid-configuration", project)
         yield RealProvider(address)
 
 
 @pytest.fixture
 def hostile(settings: Settings, project: Project) -> Iterator[HostileProvider]:
     with hostile_provider() as found:
-        configure(settings, found.address)
+        configure(settings, found.address, project)
         yield found
 
 
@@ -117,7 +116,7 @@ def test_roles_follow_the_groups_at_each_sign_in(
     project: Project, other_project: Project, provider: RealProvider, settings: Settings
 ) -> None:
     settings.OIDC_ROLES = parse_roles(
-        f"risk={project.pk}:operator; audit={project.name}:admin; risk={other_project.pk}:viewer; risk=Nowhere:admin",
+        f"risk={project.pk}:operator; audit={project.pk}:admin; risk={other_project.pk}:viewer; risk={NOWHERE}:admin",
         ROLES,
     )
     provider.sign_in(Client())
@@ -255,7 +254,9 @@ def test_an_account_that_is_switched_off_stays_out(
 def test_the_second_factor_of_the_account_is_needed_unless_the_provider_asked_for_one(
     project: Project, provider: RealProvider
 ) -> None:
-    with_app(member(project, "viewer", "zoe@example.org").user)
+    client = Client()
+    provider.sign_in(client)
+    with_app(User.objects.get(email="zoe@example.org"))
     client = Client()
     assert provider.sign_in(client)["Location"] == STEP
     assert who(client) is None
@@ -452,9 +453,9 @@ def test_a_broken_provider_leads_back_to_the_sign_in_page(
 
 
 def test_an_address_without_https_is_refused(
-    client: Client, db: None, settings: Settings, caplog: pytest.LogCaptureFixture
+    client: Client, project: Project, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    configure(settings, "http://idp.example.org")
+    configure(settings, "http://idp.example.org", project)
     refused = client.get(BEGIN)
     assert refused.status_code == 503
     assert "The server's log says why." in unescape(refused.text)
@@ -495,3 +496,43 @@ def test_a_person_signs_in_with_the_provider(
     page.get_by_role("heading", name="Settings", level=1).wait_for()
     page.get_by_text("you are an operator").wait_for()
     context.close()
+
+
+def test_an_account_that_the_provider_opens_first_loses_what_others_may_have_set(
+    project: Project, other_project: Project, provider: RealProvider
+) -> None:
+    taken = member(other_project, "admin", "zoe@example.org").user
+    taken.set_password(PASSWORD)
+    taken.save()
+    with_app(taken)
+    link = make_sign_in_link(taken)
+    earlier = Client()
+    earlier.force_login(taken)
+    provider.sign_in(Client())
+    taken.refresh_from_db()
+    assert not taken.has_usable_password()
+    assert not taken.second_factors.exists()
+    assert earlier.get("/settings/").status_code == 302
+    assert Client().post(f"/sign-in/{link}/").status_code == 404
+    assert AuditEvent.objects.filter(action="person.provider_linked", actor="zoe@example.org").exists()
+
+
+def test_another_person_with_the_same_address_is_refused(project: Project, provider: RealProvider) -> None:
+    provider.sign_in(Client())
+    provider.put("zoe-2", ZOE)
+    client = Client()
+    answer = provider.sign_in(client, "zoe-2")
+    assert (answer.status_code, "belongs to someone else" in answer.text) == (403, True)
+    assert who(client) is None
+    assert ProviderIdentity.objects.get().subject == "zoe"
+
+
+def test_an_invitation_does_not_open_the_account_of_someone_who_signs_in_with_the_provider(
+    project: Project, other_project: Project, provider: RealProvider
+) -> None:
+    provider.sign_in(Client())
+    mallory = member(other_project, "admin", "mallory@example.org").user
+    link = invite(other_project, email="zoe@example.org", role="viewer", by=mallory)
+    private_window = Client()
+    answer = private_window.post(f"/sign-in/{link}/")
+    assert (answer.status_code, who(private_window)) == (401, None)

@@ -379,6 +379,7 @@ def test_a_passkey_is_added_and_signs_in_by_keyboard(
     page = context.new_page()
     Authenticator(page)
     sign_in_at(page, f"{live_server.url}{MANAGE}", user)
+    page.wait_for_load_state()  # the script that makes the passkey has run
     page.get_by_label("Name").fill("laptop")
     page.keyboard.press("Enter")
     page.get_by_text("laptop added.").wait_for()

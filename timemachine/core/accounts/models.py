@@ -213,7 +213,10 @@ class ProviderIdentity(models.Model):
 
     class Meta:
         db_table = "tm_provider_identity"
-        constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="provider_identity_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="provider_identity_once"),
+            models.UniqueConstraint(fields=["user", "issuer"], name="provider_identity_one_for_each_issuer"),
+        ]
 
 
 class SignInFailures(models.Model):

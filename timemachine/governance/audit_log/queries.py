@@ -1,6 +1,7 @@
 """Reading a project's audit log: by filter, and as a chain that is checked from its first line."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -13,6 +14,7 @@ from timemachine.core.audit.pure.actions import WORDS
 from timemachine.core.pure.clock import parse_field, parse_typed_start, parse_typed_time
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import is_plain
+from timemachine.evidence.log import project_log
 from timemachine.governance.audit_log.pure.lines import BEFORE_THE_FIRST, Line
 from timemachine.governance.audit_log.schemas import AuditBreak, AuditCheck
 
@@ -102,20 +104,38 @@ def lines(project: Project) -> Iterator[bytes]:
 
 
 def check(project: Project) -> AuditCheck:
-    """Read the chain from its first line and verify every hash."""
+    """Read the chain from its first line and verify every hash, and each end that the project's evidence log has."""
+    committed = _committed(project)
     before, number = BEFORE_THE_FIRST, 0
     for number, event in enumerate(chained_events(project).iterator(chunk_size=_READ_AT_ONCE), 1):
-        why = _mismatch(event, number, before)
+        why = _mismatch(event, number, before, committed)
         if why:
             broken = AuditBreak.model_construct(sequence=number, why=why)
             return AuditCheck.model_construct(lines=number, sha256=before, broken=broken)
         before = event.sha256 or ""
+    if max(committed, default=0) > number:
+        why = "the line is missing: the evidence log commits to more"
+        broken = AuditBreak.model_construct(sequence=number + 1, why=why)
+        return AuditCheck.model_construct(lines=number, sha256=before, broken=broken)
     return AuditCheck.model_construct(lines=number, sha256=before if number else None, broken=None)
 
 
-def _mismatch(event: AuditEvent, number: int, before: str) -> str:
+def _committed(project: Project) -> dict[int, set[str]]:
+    """Return the hashes that the project's evidence log has of the chain, by their number of lines."""
+    found: dict[int, set[str]] = {}
+    for row in project_log.entries_with(project.pk, f'"entry":"{project_log.AUDIT}"'):
+        entry = json.loads(bytes(row.entry))
+        if entry["entry"] == project_log.AUDIT:
+            found.setdefault(entry["lines"], set()).add(entry["sha256"])
+    return found
+
+
+def _mismatch(event: AuditEvent, number: int, before: str, committed: Mapping[int, set[str]]) -> str:
     if event.sequence != number:
         return "the line is missing"
     if event.previous_sha256 != before:
         return "it does not follow the previous line"
-    return "" if line_of(event).sha256 == event.sha256 else "it was changed"
+    if line_of(event).sha256 != event.sha256:
+        return "it was changed"
+    known = committed.get(number, {event.sha256})
+    return "" if known == {event.sha256} else "it or an earlier line is not the one in the evidence log"

@@ -17,6 +17,6 @@ def record_sign_in(user: User, **_: Any) -> None:
 
 @receiver(user_logged_out)
 def record_sign_out(user: User | None, **_: Any) -> None:
-    """Record a sign-out. Nobody signs out who was not signed in."""
+    """Record a sign-out; nothing if no person was signed in."""
     if user is not None:
         record_of_person(user, "person.signed_out")

@@ -121,7 +121,8 @@ METHOD: Final = Method(
     unit="one ask or model call; one that is answered several times counts once, by the mean over its runs",
     difference="B − A, step by step",
     interval="95%, none below 6 pairs; paired t below 100 independent units, percentile bootstrap from 100; where there are "
-    "several sessions, sessions are the independent units, and the error is never smaller than that of as many independent steps",
+    "several sessions, sessions are the independent units, and the error is never smaller than that of as many independent steps; "
+    "where all differences are the same, others are assumed to be no farther away than no difference is",
     bootstrap=Bootstrap(resamples=RESAMPLES, seed=SEED),
     test="McNemar's exact test for shares, Wilcoxon's signed ranks with Pratt's zeros for graded figures; two-sided; steps are taken as "
     "independent",

@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: 9bd6065b9f9a44e0f7a324b7e8a4bcf8fdd51fd76639d63f89f1ede9f891af43
+// SHA-256 of the document: da8b2fa22a46646265c29c926f52999cd2f781d6bf009186ce6944f539ad575b
 
 export interface paths {
     "/api/answer-cache": {
@@ -3531,7 +3531,7 @@ export interface components {
         /**
          * @description One event: who did what to which object, and from where.
          *
-         *     `actor` is an e-mail address, `key` and the name of an API key, a visitor of a share link (empty), or `system`. `sequence`, `previous_sha256` and
+         *     `actor` is an e-mail address, `key` and the name of an API key, `visitor` for someone with a share link, or `system`; it is empty for a failed sign-in. `sequence`, `previous_sha256` and
          *     `sha256` are the event's place in the project's chain; they are null for up to a minute.
          */
         AuditEventOut: {

@@ -166,7 +166,8 @@ def test_a_constant_shift_is_one_difference_despite_rounding_errors(
     found = interval(differences, range(len(figures)), 1.0)
     assert found is not None
     assert found.method == NO_SPREAD
-    assert found.high > found.low
+    size = abs(levelled(differences, 1.0)[0]) or 1.0
+    assert found.high - found.low == pytest.approx(2 * size * (1 - 0.05 ** (1 / len(figures))), abs=1e-12)
     assert deviation(levelled(differences, 1.0)) == 0
 
 

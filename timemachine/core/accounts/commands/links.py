@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import transaction
 
 from timemachine.core.accounts.commands.browsers import sign_out_browsers
+from timemachine.core.accounts.commands.recording import record_of_person
 from timemachine.core.accounts.models import Membership, Project, SignInLink, User
 from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now
@@ -19,6 +20,7 @@ LIFETIMES = {
 }
 
 
+@transaction.atomic
 def make_sign_in_link(
     user: User,
     purpose: str = SignInLink.SIGN_IN,
@@ -32,6 +34,8 @@ def make_sign_in_link(
     It is valid for one hour, an invitation for seven days. An invitation needs a project and a role.
     """
     made = secret()
+    if purpose == SignInLink.SIGN_IN:
+        record_of_person(user, "person.sign_in_link_created", by_person=False)
     SignInLink.objects.create(
         user=user,
         purpose=purpose,
@@ -53,7 +57,7 @@ def sign_in_url(link_secret: str) -> str:
 def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> SignInLink:
     """Use a link, and join the project that it invites to. Its `user` can then be signed in.
 
-    An invitation does not sign in to an account that has a password: anyone who creates invitations could otherwise
+    An invitation does not sign in to an account that someone uses: anyone who creates invitations could otherwise
     open other people's accounts. Such an invitation stays valid until `signed_in` is that person. Raises the same
     `NotFound` for a link that is used, expired or unknown, and `NotSignedIn` if the invited person must sign in first,
     with the address in `facts["email"]`.
@@ -61,7 +65,7 @@ def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> Sign
     link = _claimed(link_secret)
     if link.purpose == SignInLink.RESET and not settings.PASSWORD_SIGN_IN:
         raise NotSignedIn("Passwords are switched off on this server.", code="passwords_off")
-    must_sign_in = link.user.has_usable_password() or not settings.PASSWORD_SIGN_IN
+    must_sign_in = is_in_use(link.user) or not settings.PASSWORD_SIGN_IN
     if link.purpose == SignInLink.INVITE and must_sign_in and signed_in != link.user:
         raise NotSignedIn(
             f"{link.user.email} already has an account here. Sign in as {link.user.email} to accept the invitation.",
@@ -85,6 +89,16 @@ def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> Sign
         # an administrator of another project must not be able to open the account of a new member
         SignInLink.objects.filter(user=link.user, purpose=SignInLink.RESET, used_at=None).delete()
     return link
+
+
+def is_in_use(user: User) -> bool:
+    """Return whether an account has a way to sign in of its own, or already opens a project."""
+    return (
+        user.has_usable_password()
+        or user.provider_identities.exists()
+        or user.second_factors.exists()
+        or user.memberships.exists()
+    )
 
 
 def _claimed(link_secret: str) -> SignInLink:

@@ -9,7 +9,7 @@ from timemachine.core.audit.pure.actions import Action
 
 def record_of_person(person: User, action: Action, *, by_person: bool = True, **facts: Any) -> None:
     """Add an event about a person to the audit log of each of this person's projects. Unless it was done `by_person`, the
-    actor is empty.
+    actor is that of this request.
     """
     by = person.email if by_person else ""
     for project in person.memberships.values_list("project_id", flat=True):

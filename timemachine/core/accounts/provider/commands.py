@@ -1,14 +1,24 @@
 """Find or create the person whom the provider has signed in, and give the roles of their groups."""
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 
+from timemachine.core.accounts.commands.browsers import sign_out_browsers
 from timemachine.core.accounts.commands.projects import withdraw_made_by
-from timemachine.core.accounts.models import ADMIN, ROLES, Membership, Project, ProviderIdentity, User
+from timemachine.core.accounts.commands.recording import record_of_person
+from timemachine.core.accounts.models import (
+    ADMIN,
+    ROLES,
+    Membership,
+    Project,
+    ProviderIdentity,
+    SignInLink,
+    User,
+)
 from timemachine.core.accounts.naming import clean_email, clean_name
 from timemachine.core.accounts.provider.protocol import Claims, refused
 from timemachine.core.accounts.provider.pure.roles import roles_of
@@ -16,7 +26,6 @@ from timemachine.core.audit.commands import record
 from timemachine.core.audit.pure.actions import Action
 from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.errors import InvalidInput, NotAllowed
-from timemachine.core.pure.ids import uuid_of
 
 BY_PROVIDER: Final = "sign-in provider"
 """The actor of changes of roles that follow from groups."""
@@ -34,20 +43,22 @@ def person_of(claims: Claims) -> User:
     lock_until_commit(f"provider {issuer} {subject}")
     roles = roles_of(_groups(claims), settings.OIDC_ROLES, ROLES)
     known = ProviderIdentity.objects.select_related("user").filter(issuer=issuer, subject=subject).first()
-    user = known.user if known else _first_time(claims, has_role=bool(roles))
+    user = known.user if known else _first_time(claims, issuer, has_role=bool(roles))
     if not user.is_active:
         raise refused("your account here is switched off")
     if known is None:
         ProviderIdentity.objects.create(user=user, issuer=issuer, subject=subject)
-    _give_roles(user, {project.pk: role for name, role in roles.items() if (project := _project(name))})
+        record_of_person(user, "person.provider_linked", issuer=issuer)
+    _give_roles(user, {UUID(project): role for project, role in roles.items()})
     return user
 
 
-def _first_time(claims: Claims, *, has_role: bool) -> User:
+def _first_time(claims: Claims, issuer: str, *, has_role: bool) -> User:
     email = _verified_email(claims)
     lock_until_commit(f"account {email}")
     found = User.objects.filter(email=email).first()
     if found is not None:
+        _hand_over(found, issuer)
         return found
     if not has_role:
         raise NotAllowed(
@@ -59,6 +70,24 @@ def _first_time(claims: Claims, *, has_role: bool) -> User:
     user.set_unusable_password()
     user.save()
     return user
+
+
+def _hand_over(user: User, issuer: str) -> None:
+    """Take every other way to sign in from an account that the provider opens for the first time: someone else may have
+    made them. Raises `NotAllowed` if the provider has another person for this account.
+    """
+    if user.provider_identities.filter(issuer=issuer).exists():
+        raise NotAllowed(
+            f"{user.email} belongs to someone else at the sign-in provider. The operator of this server can change the e-mail "
+            "address of the earlier account.",
+            code="other_provider_identity",
+        )
+    user.set_unusable_password()
+    user.save(update_fields=["password"])
+    user.second_factors.all().delete()
+    user.recovery_codes.all().delete()
+    SignInLink.objects.filter(user=user, used_at=None, project=None).delete()
+    sign_out_browsers(user)
 
 
 def _verified_email(claims: Claims) -> str:
@@ -88,14 +117,10 @@ def _groups(claims: Claims) -> Iterable[str]:
     )
 
 
-def _project(named: str) -> Project | None:
-    by_id = uuid_of(named)
-    found = Project.objects.filter(pk=by_id) if by_id else Project.objects.filter(name=named)
-    return found.order_by("created_at", "pk").first()
-
-
-def _give_roles(user: User, roles: dict[Any, str]) -> None:
+def _give_roles(user: User, roles: Mapping[UUID, str]) -> None:
     """Make the memberships that come from groups what the groups say. Those given by hand stay as they are."""
+    existing = set(Project.objects.filter(pk__in=roles).values_list("pk", flat=True))
+    roles = {project: role for project, role in roles.items() if project in existing}
     for membership in user.memberships.filter(from_provider=True).select_related("project"):
         role = roles.get(membership.project.pk)
         if membership.role == ADMIN and role != ADMIN:

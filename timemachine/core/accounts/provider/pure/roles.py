@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from timemachine.core.pure.ids import uuid_of
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRole:
-    """A group's role in a project, which is named by its id or its name."""
+    """A group's role in a project, which is named by its id: names can change, and two projects can have the same one."""
 
     group: str
     project: str
@@ -14,7 +16,7 @@ class GroupRole:
 
 
 def parse_roles(text: str, roles: Sequence[str]) -> tuple[GroupRole, ...]:
-    """Parse `group=project:role; …`. `roles` are the roles that exist. A group may contain `=`, a project `:`.
+    """Parse `group=project:role; …`. `roles` are the roles that exist. A group may contain `=` and `:`.
 
     Raises `ValueError` with the entry that is wrong.
     """
@@ -35,8 +37,9 @@ def roles_of(groups: Iterable[str], mapping: Iterable[GroupRole], roles: Sequenc
 def _parse(entry: str, roles: Sequence[str]) -> GroupRole:
     before, _, role = entry.rpartition(":")
     group, _, project = before.rpartition("=")
-    if not group or not project or role not in roles:
+    id_ = uuid_of(project.strip())
+    if not group or id_ is None or role not in roles:
         raise ValueError(
-            f"OIDC_ROLES: {entry!r} is not group=project:role with one of the roles {', '.join(roles)}"
+            f"OIDC_ROLES: {entry!r} is not group=project:role with the ID of a project and one of the roles {', '.join(roles)}"
         )
-    return GroupRole(group=group.strip(), project=project.strip(), role=role)
+    return GroupRole(group=group.strip(), project=str(id_), role=role)

@@ -84,9 +84,9 @@ def interval(differences: Sequence[float], clusters: Sequence[Hashable], scale: 
     `clusters` names the session of each pair; if there are several sessions, they are the independent units.
     `scale` is the largest difference that the values allow or showed; differences within a rounding error of
     it are equal. If all differences are equal, the rate of others is at most 1 − 0.05^(1/n) for n independent
-    units (the exact form of the rule of three, Hanley and Lippman-Hand 1983). Each of these is at most as far away as a
-    pair without a difference is; if no pair differs, it differs by at most `scale`, and if that is 0, nothing shows how
-    large they could be.
+    units (the exact form of the rule of three, Hanley and Lippman-Hand 1983). It is assumed that each
+    of these is at most as far away as a pair without a difference is, so the test alone decides; if no pair differs, it differs
+    by at most `scale`, and if that is 0, nothing shows how large they could be.
     """
     if len(differences) < FEWEST:
         return None
