@@ -30,7 +30,7 @@
     const { since, status, revision } = from.dataset;
     const facts = { since, status, revision, step: selected(), first: rows[0]?.id.slice(1), last: rows.at(-1)?.id.slice(1) };
     for (const [name, value] of Object.entries(facts)) if (value) asked.set(name, value);
-    const answer = await fetch(`${from.dataset.address}?${asked}`).catch(() => null);
+    const answer = await fetch(`${from.dataset.address}?${asked}`, { headers: { "X-Poll": "yes" } }).catch(() => null);
     if (answer?.redirected || (answer?.status > 399 && answer.status < 500)) return;
     const came = answer?.status === 200 && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("tail");
     if (came && from === tail()) news(from, came);

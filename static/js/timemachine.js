@@ -106,6 +106,12 @@ document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
   ctx.target?.classList.remove("late");
 });
 
+// --- a page that updates itself says so: that is not use of the browser (see this_browser.py)
+
+document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
+  if (ctx.sourceEvent?.type === "every") ctx.request.headers["X-Poll"] = "yes";
+});
+
 // --- choosing a file imports it
 
 document.addEventListener("change", (event) => {

@@ -21,8 +21,8 @@ from timemachine.core.pure.throttle import network_of
 from timemachine.web.access import address_of
 
 COOKIE: Final = "__Host-tm_browser" if settings.SECURE else "tm_browser"
-_WITHOUT_A_PERSON: Final = frozenset({"tail", "session_totals"})
-"""What a page requests automatically for as long as it is open. Pages that wait for something say which revision they show."""
+_POLL: Final = "X-Poll"
+"""The header of what a page requests automatically for as long as it is open; see timemachine.js and live.js."""
 
 
 class NotedUse:
@@ -34,7 +34,7 @@ class NotedUse:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         session = request.session
-        if isinstance(session, SessionStore) and session.accessed and not _is_automatic(request):
+        if isinstance(session, SessionStore) and session.accessed and _POLL not in request.headers:
             with suppress(OperationalError, InterfaceError):  # the page was computed all the same
                 session.note_use()
         return response
@@ -65,8 +65,3 @@ def know_browser(response: HttpResponse, user: User) -> HttpResponse:
         samesite="Lax",
     )
     return response
-
-
-def _is_automatic(request: HttpRequest) -> bool:
-    found = request.resolver_match
-    return "rev" in request.GET or (found is not None and found.url_name in _WITHOUT_A_PERSON)
