@@ -199,6 +199,14 @@ def test_each_request_is_logged_on_request(project: Project, lines: Lines, setti
     assert SECRET not in json.dumps(line)
 
 
+def test_a_message_of_several_lines_is_one_line_of_the_log() -> None:
+    out = io.StringIO()
+    hostile = "a\r\n2026-01-01 WARNING forged\x1b[2K\u2028b"
+    written_to(out).handle(logging.makeLogRecord({"msg": "refused: %s", "args": (hostile,)}))
+    (line,) = out.getvalue().splitlines()
+    assert r"refused: a\r\n2026-01-01 WARNING forged\x1b[2K\u2028b" in line
+
+
 def test_lines_of_text_end_with_the_request_id() -> None:
     root, out = logging.getLogger("x"), io.StringIO()
     handler = written_to(out)

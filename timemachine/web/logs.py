@@ -28,8 +28,14 @@ _ROWS = re.compile(
 )
 
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
 class Line(logging.Formatter):
-    """A log line with the traceback of an error, without secrets and without the rows that a database quotes in its errors."""
+    """A log line with the traceback of an error, without secrets and without the rows that a database quotes in its errors.
+
+    Control characters of a message are escaped, so that no part of it looks like a line of its own.
+    """
 
     def formatException(self, ei: Any) -> str:  # noqa: N802  # the name in the standard library
         """Return the traceback."""
@@ -39,7 +45,7 @@ class Line(logging.Formatter):
         """Return the line, with the id of the request at its end."""
         work = current()
         suffix = f" [request {without_secrets(work.request_id)}]" if work.request_id else ""
-        return super().formatMessage(record) + suffix
+        return _CONTROL.sub(_escaped, super().formatMessage(record) + suffix)
 
 
 class JsonLine(Line):
@@ -97,3 +103,7 @@ def without_secrets(text: str) -> str:
     for pattern, harmless in _SECRETS:
         text = pattern.sub(harmless, text)
     return text
+
+
+def _escaped(character: re.Match[str]) -> str:
+    return character[0].encode("unicode_escape").decode("ascii")
