@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import pytest
 from django.conf import settings as configured
+from django.core import signing
 from django.test import Client
 from oidc_provider_mock import User as Identity
 from oidc_provider_mock import run_server_in_thread
@@ -23,8 +24,8 @@ from tests.e2e.looking import faults_on
 from tests.web.settings.hostile_provider import CLIENT, HostileProvider, hostile_provider, new_key
 from tests.web.settings.test_second_factor import STEP, code, with_app
 from timemachine.core.accounts.commands.links import make_sign_in_link
-from timemachine.core.accounts.commands.projects import invite, make_reset_link
-from timemachine.core.accounts.models import ROLES, Project, ProviderIdentity, User
+from timemachine.core.accounts.commands.projects import change_role, invite, make_reset_link
+from timemachine.core.accounts.models import ROLES, BrowserSession, Project, ProviderIdentity, User
 from timemachine.core.accounts.provider.pure.roles import parse_roles
 from timemachine.core.audit.models import AuditEvent
 from timemachine.core.pure.clock import now
@@ -173,6 +174,16 @@ def test_a_role_given_by_hand_stays(project: Project, provider: RealProvider) ->
     provider.put("zoe", ZOE | {"groups": []})
     provider.sign_in(Client())
     assert roles_in(project) == {user.email: "viewer"}
+
+
+def test_a_role_changed_by_hand_stays(project: Project, provider: RealProvider) -> None:
+    provider.sign_in(Client())
+    change_role(project.memberships.get(), "viewer")
+    provider.sign_in(Client())
+    assert roles_in(project) == {"zoe@example.org": "viewer"}
+    provider.put("zoe", ZOE | {"groups": []})
+    provider.sign_in(Client())
+    assert roles_in(project) == {"zoe@example.org": "viewer"}
 
 
 def test_a_person_is_known_by_the_subject_even_with_another_address(
@@ -326,12 +337,37 @@ def test_an_answer_counts_once_and_only_in_the_browser_that_began(
 
 def test_an_answer_after_half_an_hour_is_too_late(client: Client, hostile: HostileProvider) -> None:
     sent = parse_qs(urlsplit(client.get(BEGIN)["Location"]).query)
-    session = client.session
-    session["provider_attempt"] |= {"at": (now() - timedelta(minutes=30)).timestamp()}
-    session.save()
+    kept = client.cookies["tm_provider"]
+    value, _, _ = kept.value.split(":")
+    half_an_hour_ago = int((now() - timedelta(minutes=30, seconds=1)).timestamp())
+    signer = signing.TimestampSigner(salt="timemachine.provider_attempt")
+    signer.timestamp = lambda: signing.b62_encode(half_an_hour_ago)  # type: ignore[method-assign]
+    client.cookies["tm_provider"] = signer.sign(value)
     refused = client.get(ANSWER, {"code": "c", "state": sent["state"][0]})
     assert refused.status_code == 401
     assert "took too long" in refused.text
+
+
+def test_beginning_writes_nothing_into_the_database(client: Client, hostile: HostileProvider) -> None:
+    for _ in range(3):
+        assert client.get(BEGIN).status_code == 302
+    kept = client.cookies["tm_provider"]
+    assert (kept["httponly"], kept["samesite"], kept["max-age"]) == (True, "Lax", 1800)
+    assert not BrowserSession.objects.exists()
+
+
+def test_a_forged_attempt_is_refused(client: Client, hostile: HostileProvider) -> None:
+    sent = parse_qs(urlsplit(client.get(BEGIN)["Location"]).query)
+    client.cookies["tm_provider"] = signing.dumps({"attempt": {"state": sent["state"][0]}}, salt="another")
+    assert client.get(ANSWER, {"code": "c", "state": sent["state"][0]}).status_code == 401
+
+
+@pytest.mark.parametrize("written", ["a\r\nWARNING forged", "A", "", "x" * 41, "<b>"])
+def test_only_error_codes_are_repeated(client: Client, hostile: HostileProvider, written: str) -> None:
+    sent = parse_qs(urlsplit(client.get(BEGIN)["Location"]).query)
+    refused = client.get(ANSWER, {"error": written, "state": sent["state"][0]})
+    assert refused.status_code == 401
+    assert "it answered an unknown error." in refused.text
 
 
 def test_a_provider_that_does_not_answer_is_left_alone_for_a_moment(

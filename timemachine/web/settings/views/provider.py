@@ -1,22 +1,22 @@
 """Sign in with the organisation's OpenID Connect provider."""
 
 import logging
+import re
 from dataclasses import asdict
 from datetime import timedelta
 from secrets import compare_digest
 from typing import Any, Final
 
 from django.conf import settings
+from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_safe
 
-from timemachine.core.accounts.commands.browsers import delete_ended_sessions
 from timemachine.core.accounts.provider import commands, protocol
 from timemachine.core.accounts.provider.protocol import Attempt, refused
-from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotAllowed, NotSignedIn, Unavailable
 from timemachine.web.errors import page_message
 from timemachine.web.http import back_to
@@ -24,8 +24,12 @@ from timemachine.web.settings import signing_in
 from timemachine.web.settings.views.sign_in import sign_in_page
 
 log = logging.getLogger(__name__)
-_STORED_AS: Final = "provider_attempt"
+_COOKIE: Final = "__Host-tm_provider" if settings.SECURE else "tm_provider"
+"""What the attempt is kept in, signed: a row in the database could be made by anyone, as often as they like."""
+_SALT: Final = "timemachine.provider_attempt"
 _ANSWERED_WITHIN: Final = timedelta(minutes=30)
+_LONGEST_RETURN: Final = 1_000  # a cookie has at most 4,096 bytes
+_ERROR_CODE: Final = re.compile(r"[a-z_]{1,40}")
 
 
 @never_cache
@@ -38,25 +42,38 @@ def begin(request: HttpRequest) -> HttpResponse:
         address = protocol.authorization_url(attempt, redirect_uri=_redirect_uri(), again=again)
     except Unavailable as why:
         return _refused(request, why, back_to(request))
-    delete_ended_sessions()
-    request.session[_STORED_AS] = {
+    following = back_to(request)
+    kept = {
         "attempt": asdict(attempt),
-        "following": back_to(request),
-        "at": now().timestamp(),
+        "following": following if len(following) <= _LONGEST_RETURN else "/",
     }
-    return HttpResponseRedirect(address)
+    answer = HttpResponseRedirect(address)
+    answer.set_cookie(
+        _COOKIE,
+        signing.dumps(kept, salt=_SALT),
+        max_age=_ANSWERED_WITHIN,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return answer
 
 
-@sensitive_variables("attempt", "claims")
 @never_cache
 @require_safe
 def end(request: HttpRequest) -> HttpResponse:
-    """Sign in the person whom the provider sends back. Each attempt can be answered once."""
+    """Sign in the person whom the provider sends back. A browser answers each attempt once."""
     _check_configured()
-    stored = request.session.pop(_STORED_AS, None) or {}
-    following = stored.get("following", "/")
+    answer = _end(request, _kept_by(request))
+    answer.delete_cookie(_COOKIE, samesite="Lax")
+    return answer
+
+
+@sensitive_variables("kept", "attempt", "claims")
+def _end(request: HttpRequest, kept: dict[str, Any]) -> HttpResponse:
+    following = kept.get("following", "/")
     try:
-        attempt = _answered(request, stored)
+        attempt = _answered(request, kept)
         claims = protocol.claims_of(request.GET.get("code", ""), attempt, redirect_uri=_redirect_uri())
         user = commands.person_of(claims)
     except (NotSignedIn, NotAllowed, Unavailable) as why:
@@ -70,16 +87,27 @@ def end(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _answered(request: HttpRequest, stored: dict[str, Any]) -> Attempt:
+def _kept_by(request: HttpRequest) -> dict[str, Any]:
+    """Return what the browser kept of its attempt; nothing if it made none, or too long ago."""
+    try:
+        kept: dict[str, Any] = signing.loads(
+            request.COOKIES.get(_COOKIE, ""), salt=_SALT, max_age=_ANSWERED_WITHIN
+        )
+    except signing.BadSignature:
+        return {}
+    return kept
+
+
+def _answered(request: HttpRequest, kept: dict[str, Any]) -> Attempt:
     state = request.GET.get("state", "").encode()
-    is_recent = bool(stored) and now().timestamp() - stored["at"] < _ANSWERED_WITHIN.total_seconds()
-    if not is_recent or not compare_digest(stored["attempt"]["state"].encode(), state):
+    if not kept or not compare_digest(kept["attempt"]["state"].encode(), state):
         raise refused("this browser did not ask for it, or took too long")
-    if "error" in request.GET:
-        raise refused(f"it answered {request.GET['error'][:100]}")
+    error = request.GET.get("error")
+    if error is not None:
+        raise refused(f"it answered {error if _ERROR_CODE.fullmatch(error) else 'an unknown error'}")
     if request.GET.get("iss", protocol.provider().issuer) != protocol.provider().issuer:
         raise refused("the answer comes from another provider")
-    return Attempt(**stored["attempt"])
+    return Attempt(**kept["attempt"])
 
 
 def _refused(
