@@ -1,6 +1,8 @@
 """The second factor: setting it up, signing in with it, losing it, and projects that need it."""
 
+import json
 import re
+from base64 import urlsafe_b64encode
 from datetime import timedelta
 
 import pyotp
@@ -193,7 +195,7 @@ def test_changing_the_second_factor_needs_a_recent_sign_in(user: User) -> None:
     assert again == "/sign-in/?next=%2Fsettings%2Fsecond-factor%2F&again=1"
     page = client.get(again)
     assert page.status_code == 200
-    assert "Sign in again to change how you sign in." in page.text
+    assert "For this change you must have signed in within the last hour. Please sign in again." in page.text
     factor = user.second_factors.get()
     assert client.post(f"{MANAGE}{factor.pk}/remove/").status_code == 401
     assert first_step(client, user, next=MANAGE) == MANAGE
@@ -323,10 +325,35 @@ def test_browsers_allow_passkeys_only_at_some_addresses(origin: str, can: bool) 
     assert Site(origin=origin).can_have_passkeys == can
 
 
+def answer_with(data: bytes) -> str:
+    """Return an answer as a browser sends it, with this CBOR where it belongs."""
+    client_data = {"type": "webauthn.get", "challenge": "AAAA", "origin": "http://localhost"}
+    authenticator = bytes(32) + b"\x80" + bytes(4) + data
+    parts = {
+        "clientDataJSON": json.dumps(client_data).encode(),
+        "authenticatorData": authenticator,
+        "attestationObject": data,
+        "signature": b"",
+    }
+    encoded = {name: urlsafe_b64encode(part).rstrip(b"=").decode() for name, part in parts.items()}
+    return json.dumps({"id": "AAAA", "rawId": "AAAA", "type": "public-key", "response": encoded})
+
+
+NO_ANSWERS = (
+    "{}",
+    "[]",
+    "no JSON",
+    '{"id": "x"}',
+    '{"response": 1}',
+    "[" * 15_000,
+    *map(answer_with, (b"", b"\xa1", b"\x19\x00", b"\x1b", b"\x80", b"\x81" * 3_000, b"\xff")),
+)
+
+
 def test_what_is_no_answer_of_a_passkey_is_refused(user: User) -> None:
     client = Client(SERVER_NAME="localhost")
     first_step(client, user)
-    for response in ("{}", "[]", "no JSON", '{"id": "x"}'):
+    for response in NO_ANSWERS:
         client.get(MANAGE)
         refused = client.post(f"{MANAGE}passkey/", {"name": "laptop", "response": response})
         assert refused.status_code == 422
@@ -334,7 +361,7 @@ def test_what_is_no_answer_of_a_passkey_is_refused(user: User) -> None:
     with_app(user)
     other = Client(SERVER_NAME="localhost")
     first_step(other, user)
-    for response in ("{}", "[]", "no JSON", '{"id": "x"}'):
+    for response in NO_ANSWERS:
         other.get(STEP)
         refused = other.post(STEP, {"response": response})
         assert refused.status_code == 401

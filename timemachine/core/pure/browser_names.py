@@ -11,6 +11,7 @@ _BROWSERS: Final = (  # most of them also claim to be Chrome or Safari, so that 
     ("FxiOS/", "Firefox"),
     ("CriOS/", "Chrome"),
     ("Chrome/", "Chrome"),
+    ("Chromium/", "Chrome"),
     ("Safari/", "Safari"),
 )
 _SYSTEMS: Final = (

@@ -61,13 +61,14 @@ def change_role(member: Membership, role: str) -> None:
     `Conflict` if the member is the last administrator.
     """
     _check_role(role)
-    _lock_members(member.project)
+    lock_members(member.project)
     member.refresh_from_db()
     if member.role == ADMIN and role != ADMIN:
         _check_not_last(member)
         withdraw_made_by(member)
     before, member.role = member.role, role
-    member.save(update_fields=["role"])
+    member.from_provider = False  # what was decided by hand stays, whatever groups the provider names later
+    member.save(update_fields=["role", "from_provider"])
     if before != role:
         record(member.project, "member.role_changed", "person", member.user.email, before=before, role=role)
 
@@ -79,7 +80,7 @@ def remove_member(member: Membership) -> int:
     The keys stay valid, because programs of the project use them. Raises `Conflict` if the member is the last
     administrator.
     """
-    _lock_members(member.project)
+    lock_members(member.project)
     member.refresh_from_db()
     if member.role == ADMIN:
         _check_not_last(member)
@@ -94,7 +95,7 @@ def make_reset_link(member: Membership, *, by: User) -> str:
     """Create a link for setting a new password and return its secret. It replaces an earlier link. Raises `NotAllowed`
     if the member also belongs to a project that `by` does not administer, which the link would open.
     """
-    _lock_members(member.project)
+    lock_members(member.project)
     if belongs_elsewhere(member, by):
         raise NotAllowed(
             f"{member.user} belongs to other projects too, so no single project can reset that password. "
@@ -114,7 +115,7 @@ def belongs_elsewhere(member: Membership, by: User) -> bool:
 
 @transaction.atomic
 def require_second_factor(project: Project, *, needed: bool) -> None:
-    """Let only members see the project who signed in with a second factor, or let all. API keys need none."""
+    """Let only members see the project who signed in with a second factor, or let all members see it. API keys need none."""
     project.needs_second_factor = needed
     project.save(update_fields=["needs_second_factor"])
     record(project, "setting.changed", "setting", "second factor", needed=needed)
@@ -125,7 +126,8 @@ def _check_role(role: str) -> None:
         raise InvalidInput(f"Unknown role {role!r}. The roles are {', '.join(ROLES)}.", code="unknown_role")
 
 
-def _lock_members(project: Project) -> None:
+def lock_members(project: Project) -> None:
+    """Let other changes of who belongs to the project, and with which role, wait until this transaction ends."""
     # Otherwise two administrators who demote each other simultaneously would leave none. NO KEY does not block recording.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from timemachine.core.accounts import throttle
 from timemachine.core.accounts.commands.browsers import sign_out_browsers
-from timemachine.core.accounts.commands.projects import belongs_elsewhere
+from timemachine.core.accounts.commands.projects import belongs_elsewhere, lock_members
 from timemachine.core.accounts.commands.recording import record_of_person
 from timemachine.core.accounts.models import Membership, RecoveryCode, SecondFactor, User
 from timemachine.core.accounts.naming import clean_name
@@ -110,8 +110,10 @@ def remove_all_factors(user: User) -> int:
     return removed
 
 
+@transaction.atomic
 def reset_factors_of(member: Membership, *, by: User) -> int:
     """Do the same for a member. Raises `NotAllowed` if the member also belongs to a project that `by` does not administer."""
+    lock_members(member.project)
     if belongs_elsewhere(member, by):
         raise NotAllowed(
             f"{member.user} belongs to other projects too, so no single project can remove that second factor. The operator of "

@@ -2,6 +2,7 @@
 
 import ipaddress
 import json
+import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -26,6 +27,17 @@ type State = Mapping[str, Any]
 """What the server remembers between handing out a challenge and receiving the answer."""
 
 _FOR: Final = "Time Machine"
+_MALFORMED: Final = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,  # CBOR that ends too early
+    struct.error,  # within a number
+    RecursionError,  # deeply nested JSON or CBOR
+    NotImplementedError,  # a key of an unknown kind
+)
+"""What `fido2` and `json` raise for an answer that a browser never sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +93,7 @@ def registered(site: Site, state: State, response: str) -> AuthenticatorData:
     """Return the new passkey that the browser made. Raises `InvalidInput` if the answer does not fit the challenge."""
     try:
         return site.server().register_complete(dict(state), json.loads(response))
-    except (ValueError, KeyError, TypeError) as why:
+    except _MALFORMED as why:
         raise InvalidInput("The passkey was not accepted. Try again.", code="passkey_not_valid") from why
 
 
@@ -100,7 +112,7 @@ def used(site: Site, state: State, passkeys: Iterable[SecondFactor], response: s
         answer = AuthenticationResponse.from_dict(json.loads(response))
         credentials = [_credential(one) for one in by_id.values()]
         found = site.server().authenticate_complete(dict(state), credentials, answer)
-    except (ValueError, KeyError, TypeError) as why:
+    except _MALFORMED as why:
         raise _not_accepted() from why
     factor, counter = by_id[found.credential_id], answer.response.authenticator_data.counter
     if (counter or factor.counter) and counter <= factor.counter:

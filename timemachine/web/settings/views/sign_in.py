@@ -22,7 +22,7 @@ from timemachine.web.settings import signing_in
 from timemachine.web.settings.forms.accounts import SignInForm, WelcomeForm
 from timemachine.web.settings.this_browser import know_browser, known_browser
 
-_AGAIN = "Sign in again to change how you sign in. This is needed an hour after signing in."
+_AGAIN = "For this change you must have signed in within the last hour. Please sign in again."
 
 
 @never_cache
