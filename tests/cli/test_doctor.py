@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.terminal import Here, Ran, Terminal
 from tests.client.other_server import answering, other_server
+from tests.small_disks import small_disk
 from timemachine.client import TimeMachine
 from timemachine.core.pure.home import RunningServer, announce, home, local_key_file, write_private
 from timemachine.jobs import registry, workers
@@ -132,3 +133,16 @@ def test_undelivered_recordings_are_noticed(tm: Here, working: None) -> None:
 def test_a_data_folder_that_is_a_file_is_noticed(terminal: Terminal) -> None:
     home().write_text("not a folder")
     assert "Set TIMEMACHINE_HOME" in failed(terminal.run("doctor"))["data folder"]
+
+
+def test_a_full_disk_is_noticed_by_the_rule_of_the_server(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with small_disk(tmp_path / "disk", owner=tmp_path.stat(), megabytes=40) as folder:
+        monkeypatch.setenv("TIMEMACHINE_HOME", str(folder))
+        assert "free space" not in failed(terminal.run("doctor"))
+        (folder / "file").write_bytes(b"x" * 38 * 1024 * 1024)
+        assert failed(terminal.run("doctor"))["free space"] == (
+            "2 MB are free on the disk of the data folder. Make it 4 MB or more (MIN_FREE_DISK_MB)."
+        )
+        assert "free space" not in failed(terminal.run("doctor", MIN_FREE_DISK_MB="1"))

@@ -1,6 +1,5 @@
 """Health checks: whether this process lives, whether it can serve requests, and whether workers do their part."""
 
-import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +17,7 @@ from django.views.decorators.http import require_safe
 from timemachine.core.database import failure_of
 from timemachine.core.migration_state import pending_migrations
 from timemachine.core.pure.clock import now
+from timemachine.core.pure.disk_space import disk_space
 from timemachine.core.pure.errors import Unavailable
 from timemachine.core.pure.home import home
 from timemachine.core.pure.numbers import counted
@@ -28,7 +28,6 @@ from timemachine.jobs.queue import oldest_message_seconds
 _LATE: Final = timedelta(minutes=2)
 """How old the last sweep may be. It runs every few seconds, unless all threads of the workers are busy."""
 _LONGEST_WAIT: Final = timedelta(minutes=5)
-_MEGABYTE: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,21 +112,19 @@ def _migrations() -> Check:
 
 
 def _disk() -> Check:
-    """Check the disks on which this process writes files. A tenth of a small one is enough."""
+    """Check the disks on which this process writes files."""
     disks = []
     for folder in (home(), tempfile.gettempdir()):
         with suppress(OSError):  # a server in a container has no data folder
-            disks.append(shutil.disk_usage(folder))
+            disks.append(disk_space(folder, least_mb=settings.MIN_FREE_DISK_MB))
     for disk in disks:
-        needed = min(settings.MIN_FREE_DISK_MB, disk.total // _MEGABYTE // 10)
-        free = disk.free // _MEGABYTE
-        if free < needed:
+        if not disk.is_enough:
             return Check(
                 ok=False,
-                message=f"Only {free:,} MB are free on the disk of the server; at least {needed:,} are needed "
+                message=f"Only {disk.free:,} MB are free on the disk of the server; at least {disk.needed:,} are needed "
                 "(MIN_FREE_DISK_MB).",
             )
-    least = min((disk.free // _MEGABYTE for disk in disks), default=0)
+    least = min((disk.free for disk in disks), default=0)
     return Check(ok=True, message=f"{least:,} MB are free on the disk of the server.")
 
 

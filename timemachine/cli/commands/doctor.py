@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import stat
 from collections.abc import Iterable, Iterator
@@ -20,14 +19,13 @@ from timemachine.cli.output.table import aligned, width
 from timemachine.cli.terminal import checked_when_shown, show
 from timemachine.client.errors import ClientError
 from timemachine.client.server import find_server
+from timemachine.core.pure.disk_space import LEAST_FREE_MB, disk_space
 from timemachine.core.pure.home import home, local_key_file, running_server, secret_key_file
 from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
 
-_LEAST_FREE_MB: Final = 200
-_MEGABYTE: Final = 1024 * 1024
 _DEFAULT_PORT: Final = 8000
 
 
@@ -68,13 +66,7 @@ def _of_this_machine() -> Iterator[Finding]:
     folder = home()
     if folder.is_dir():
         yield _folder_access()
-        free = shutil.disk_usage(folder).free // _MEGABYTE
-        yield Finding(
-            name="free space",
-            ok=free >= _LEAST_FREE_MB,
-            message=f"{free:,} MB are free on the disk of the data folder."
-            + (f" Make it {_LEAST_FREE_MB:,} MB or more." if free < _LEAST_FREE_MB else ""),
-        )
+        yield _free_space()
     elif folder.exists():
         yield Finding(
             name="data folder",
@@ -83,6 +75,15 @@ def _of_this_machine() -> Iterator[Finding]:
         )
     yield from _local_server()
     yield _spool()
+
+
+def _free_space() -> Finding:
+    written = os.environ.get("MIN_FREE_DISK_MB", "").strip()
+    disk = disk_space(home(), least_mb=int(written) if written.isdecimal() else LEAST_FREE_MB)
+    message = f"{disk.free:,} MB are free on the disk of the data folder."
+    if not disk.is_enough:
+        message += f" Make it {disk.needed:,} MB or more (MIN_FREE_DISK_MB)."
+    return Finding(name="free space", ok=disk.is_enough, message=message)
 
 
 def _folder_access() -> Finding:
