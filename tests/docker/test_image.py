@@ -78,6 +78,15 @@ def test_the_compose_file_contains_no_secrets() -> None:
         _interpolated((TOP / "docker" / "compose.yaml").read_text(), {"POSTGRES_PASSWORD": "p"})
 
 
+def test_services_get_the_settings_that_are_documented_for_servers(services: dict[str, Any]) -> None:
+    documented = set(re.findall(r"`([A-Z][A-Z_]{3,})`", (TOP / "docs" / "settings.md").read_text()))
+    wanted = {
+        name for name in documented if name.startswith(("OIDC_", "METRICS_", "LOG_", "SIGN_IN_", "AUDIT_"))
+    }
+    assert wanted - services["web"]["environment"].keys() == set()
+    assert "MIN_FREE_DISK_MB" in services["web"]["environment"]
+
+
 def test_the_commands_of_the_image_run_outside_a_container(
     services: dict[str, Any], database: str, tmp_path: Path
 ) -> None:
