@@ -36,7 +36,7 @@ class SignOfLife:
         self._worker = Worker(host=socket.gethostname(), process=os.getpid(), started_at=now(), seen_at=now())
 
     def beat(self) -> None:
-        """Write it now. If the database is away, this is logged, and the next beat tries again."""
+        """Write it now. If the database is unreachable, this is logged, and the next beat tries again."""
         self._worker.seen_at = now()
         try:
             self._worker.save()
@@ -50,7 +50,7 @@ class SignOfLife:
         try:
             Worker.objects.filter(pk=self._worker.pk).delete()
         except Error as why:
-            log.info("the database is away while the worker stops: %s", str(why).partition("\n")[0])
+            log.info("the database is unreachable while the worker stops: %s", str(why).partition("\n")[0])
         connections.close_all()
 
 

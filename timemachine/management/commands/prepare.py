@@ -70,7 +70,7 @@ def _sentence(why: Exception) -> str | None:
         first_line = str(refusal).partition("\n")[0]
         user = settings.DATABASES["default"]["USER"]
         if "extension" in first_line:
-            return f"The user {user} must not create extensions: have a superuser run `CREATE EXTENSION vector` in this database once."
+            return f"The user {user} is not allowed to create extensions: have a superuser run `CREATE EXTENSION vector` in this database once."
         return f"The user {user} lacks a permission ({first_line}): grant it, or make this user the owner of the database."
     failure = failure_of(why)
     return f"{failure.cause} It says: {failure.details}" if failure else None

@@ -37,7 +37,7 @@ FROM tm_replay_step WHERE status IN ('waiting', 'running', 'uncertain') GROUP BY
 
 
 class Installation(Collector):
-    """Everything that is not counted in the web process. If the database is away, only `timemachine_database_up` and disks."""
+    """Everything that is not counted in the web process. If the database is unreachable, only `timemachine_database_up` and disks."""
 
     def __init__(self) -> None:
         self._lock = Lock()
