@@ -1,18 +1,12 @@
-"""Reactions to signals of Django: people who sign in and out."""
+"""Reactions to signals of Django: people who sign out."""
 
 from typing import Any
 
-from django.contrib.auth.signals import user_logged_in, user_logged_out
+from django.contrib.auth.signals import user_logged_out
 from django.dispatch import receiver
 
 from timemachine.core.accounts.commands.recording import record_of_person
 from timemachine.core.accounts.models import User
-
-
-@receiver(user_logged_in)
-def record_sign_in(user: User, **_: Any) -> None:
-    """Record a sign-in, however it was done."""
-    record_of_person(user, "person.signed_in")
 
 
 @receiver(user_logged_out)

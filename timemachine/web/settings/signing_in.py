@@ -6,6 +6,7 @@ from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
+from timemachine.core.accounts.commands.recording import record_of_person
 from timemachine.core.accounts.models import User
 from timemachine.core.accounts.second_factor.passkeys import Site
 from timemachine.core.accounts.second_factor.queries import has_second_factor
@@ -31,6 +32,7 @@ class FirstStep:
     following: str
     project_id: str | None = None
     by_link: bool = False
+    way: str = "password"
     proved_at: float
 
     @property
@@ -49,10 +51,13 @@ def begin(
     following: str,
     project_id: str | None = None,
     by_link: bool = False,
+    way: str = "password",
     proved_at: float | None = None,
     second_factor: bool = False,
 ) -> HttpResponse:
     """Sign in this browser and continue at `following`, or ask for the second factor if the person has one.
+
+    `way` is how the person signed in: `password`, `link` or `provider`.
 
     `proved_at` is when a provider asked the person for a password, if not now; with `second_factor` it also asked for that.
     """
@@ -63,6 +68,7 @@ def begin(
         following=following,
         project_id=project_id,
         by_link=by_link,
+        way=way,
         proved_at=now().timestamp() if proved_at is None else proved_at,
     )
     is_in = second_factor or (request.user == user and access.showed_second_factor(request))
@@ -100,6 +106,7 @@ def site_of(request: HttpRequest) -> Site:
 
 def _finish(request: HttpRequest, user: User, step: FirstStep, *, second_factor: bool) -> HttpResponse:
     sign_in_browser(request, user)
+    record_of_person(user, "person.signed_in", way=step.way, second_factor=second_factor)
     request.session[_PROVED_AT] = step.proved_at
     if second_factor:
         access.note_second_factor(request)

@@ -81,6 +81,7 @@ def _end(request: HttpRequest, kept: dict[str, Any]) -> HttpResponse:
     return signing_in.begin(
         request,
         user,
+        way="provider",
         following=following,
         proved_at=_number(claims.get("auth_time")),
         second_factor="mfa" in (claims.get("amr") or ()),

@@ -113,6 +113,7 @@ def _signed_in_by(request: HttpRequest, link: SignInLink) -> HttpResponse:
         link.user,
         following=resolve_url("sessions" if has_password else "welcome"),
         project_id=str(link.project.pk) if link.project else None,
+        way="link",
         by_link=has_password and link.purpose == SignInLink.SIGN_IN,
     )
 
