@@ -100,16 +100,11 @@ function trouble() {
 
 document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
   ctx.late = setTimeout(() => ctx.target?.classList.add("late"), 300);
+  if (ctx.sourceEvent?.type === "every") ctx.request.headers["X-Poll"] = "yes"; // a poll
 });
 document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
   clearTimeout(ctx.late);
   ctx.target?.classList.remove("late");
-});
-
-// --- a page that updates itself says so: that is not use of the browser (see this_browser.py)
-
-document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
-  if (ctx.sourceEvent?.type === "every") ctx.request.headers["X-Poll"] = "yes";
 });
 
 // --- choosing a file imports it

@@ -210,6 +210,7 @@ def test_changing_the_password_signs_out_all_other_browsers(user: User) -> None:
         ("Mozilla/5.0 (Windows NT 10.0) Chrome/143.0 Safari/537.36 Edg/143.0", "Edge on Windows"),
         ("Mozilla/5.0 (Linux; Android 16) Chrome/143.0 Mobile Safari/537.36", "Chrome on Android"),
         ("Mozilla/5.0 (Macintosh; Intel Mac OS X 15_0) Version/19.0 Safari/605.1.15", "Safari on macOS"),
+        ("Mozilla/5.0 (X11; Linux x86_64) Chromium/143.0", "Chrome on Linux"),
         ("Firefox/1", "Firefox"),
         ("something for Linux", "browser on Linux"),
         ("curl/8", "unknown browser"),
