@@ -178,7 +178,10 @@ def test_a_role_given_by_hand_stays(project: Project, provider: RealProvider) ->
 
 def test_a_role_changed_by_hand_stays(project: Project, provider: RealProvider) -> None:
     provider.sign_in(Client())
-    change_role(project.memberships.get(), "viewer")
+    given = project.memberships.get()
+    change_role(given, given.role)
+    assert project.memberships.get().from_provider
+    change_role(given, "viewer")
     provider.sign_in(Client())
     assert roles_in(project) == {"zoe@example.org": "viewer"}
     provider.put("zoe", ZOE | {"groups": []})

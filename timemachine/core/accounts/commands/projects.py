@@ -66,11 +66,12 @@ def change_role(member: Membership, role: str) -> None:
     if member.role == ADMIN and role != ADMIN:
         _check_not_last(member)
         withdraw_made_by(member)
+    if member.role == role:
+        return
     before, member.role = member.role, role
     member.from_provider = False  # what was decided by hand stays, whatever groups the provider names later
     member.save(update_fields=["role", "from_provider"])
-    if before != role:
-        record(member.project, "member.role_changed", "person", member.user.email, before=before, role=role)
+    record(member.project, "member.role_changed", "person", member.user.email, before=before, role=role)
 
 
 @transaction.atomic
