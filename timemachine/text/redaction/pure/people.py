@@ -76,10 +76,19 @@ def _numbers_in(text: str, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def cards_in(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of card numbers, in one piece or in groups, with an issuer's length and a valid check digit (Luhn)."""
+    """Yield the spans of card numbers, in one piece or in groups, with an issuer's length and a valid check digit (Luhn).
+
+    Hashes and UUIDs contain none.
+    """
+    taken: list[tuple[int, int]] | None = None
     for start, end in spans(compiled(_CARD), text):
-        if not _is_in_a_hash(text, start, end):
-            yield from _cards_within(text, start, end)
+        if _is_in_a_hash(text, start, end):
+            continue
+        for low, high in _cards_within(text, start, end):
+            if taken is None:  # most texts have no card, and need no search for UUIDs
+                taken = list(spans(compiled(_UUID), text))
+            if not any(low < uuid_end and uuid_start < high for uuid_start, uuid_end in taken):
+                yield low, high
 
 
 def _is_in_a_hash(text: str, start: int, end: int) -> bool:
