@@ -112,6 +112,17 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
             "In 4 of 8 asks, other is better grounded. Read the answers that differ before you choose.",
         ),
         (
+            14,
+            [
+                arm("changed", 0.01, 0.9),
+                arm("changed", 0.01, (*[0.9] * 11, *[0.4] * 3)),
+                arm("changed", 0.01, 0.1),
+            ],
+            "Nothing here tells small and large apart; other is behind: another one is better grounded, by more than chance. "
+            "But in 3 of 14 asks, small is better grounded than large. Read the answers that differ before you choose. "
+            "About 22 more asks like these would be needed to show a difference of 0.10 in grounding.",
+        ),
+        (
             12,
             [arm("changed", 0.01), arm("changed", 0.0102)],
             "These 12 asks show no difference between the variants. small cost least here: $0.12.",
@@ -189,7 +200,8 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
         (
             8,
             [arm(grounding=(0.5, 0.52)), arm(grounding=0.5)],
-            "These 8 asks show no difference between the variants.",
+            "These 8 asks show no difference between the variants. But in 4 of 8 asks, small is better grounded than large. "
+            "Read the answers that differ before you choose.",
         ),
         (
             8,

@@ -142,7 +142,26 @@ def _not_behind(found: Findings, standings: Sequence[_Standing]) -> str:
         )
     why = "; ".join(f"{each.name} is behind: another one {_joined(each.behind)}" for each in behind)
     apart = f"Nothing here tells {_listed([each.name for each in rest])} apart"
-    return f"{apart}; {why}, by more than chance.{_needed(found, [each.arm for each in rest])}"
+    names = {each.arm: each.name for each in rest}
+    return (
+        f"{apart}; {why}, by more than chance.{_better_grounded(found, names)}{_needed(found, list(names))}"
+    )
+
+
+def _better_grounded(found: Findings, names: Mapping[int, str]) -> str:
+    """Say which of these variants is better grounded than another one more often than worse; empty if none is."""
+    grounded = [
+        (result.losses, result.n, names[pair.a], names[pair.b])
+        for pair in found.ordered
+        if pair.a in names and pair.b in names
+        for result in pair.results
+        if result.metric == GROUNDING.name and result.losses > result.wins
+    ]
+    if not grounded:
+        return ""
+    often, of, better, worse = max(grounded)
+    asks = counted(of, noun_of(GROUNDING.name, found.steps))
+    return f" But in {often:,} of {asks}, {better} is better grounded than {worse}. Read the answers that differ before you choose."
 
 
 def _rivals(found: Findings, best: _Standing, standings: Sequence[_Standing]) -> dict[int, str]:
@@ -253,7 +272,10 @@ def _no_difference(found: Findings, names: Sequence[str], arms: Sequence[int]) -
     if most:
         return f"{most}, but {steps.words} are too few to show that this is more than chance.{needed}"
     between = "between the variants" if len(arms) > 1 else _between_both(found, names[arms[0] - 1], arms[0])
-    return f"These {steps.words} show no difference {between}.{needed}{_cheapest(found, names, arms)}"
+    grounded = _better_grounded(found, {arm: names[arm - 1] for arm in arms})
+    return (
+        f"These {steps.words} show no difference {between}.{grounded}{needed}{_cheapest(found, names, arms)}"
+    )
 
 
 def _between_both(found: Findings, name: str, arm: int) -> str:
