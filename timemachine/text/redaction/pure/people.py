@@ -17,6 +17,10 @@ _HEX_BEFORE: Final = re.compile(r"[0-9A-Fa-f]+\Z")
 _HEX_AFTER: Final = re.compile(r"[0-9A-Fa-f]+")
 _SHORTEST_HASH, _LONGEST_HASH = 32, 128
 _UUID: Final = r"\b[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b"
+_TIMED_UUID: Final = (
+    r"\b[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-7[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}\b"
+)
+"""UUIDs of version 7, which steps have as IDs. One of version 4 may be a key."""
 _RUN_AFTER: Final = re.compile(r"(?!(?:x|ext)\.?\s?[0-9])[A-Za-z\u00c0-\u024f]")
 """A letter that continues a run of letters and digits and does not start an extension (`x12`)."""
 _RUN_BEFORE: Final = re.compile(r"(?<!\\)(?<!%)(?<!%[0-9A-Fa-f])[A-Za-z\u00c0-\u024f]\Z")
@@ -78,7 +82,7 @@ def _numbers_in(text: str, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
 def cards_in(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of card numbers, in one piece or in groups, with an issuer's length and a valid check digit (Luhn).
 
-    Hashes and UUIDs contain none.
+    Hashes and the IDs of steps contain none.
     """
     taken: list[tuple[int, int]] | None = None
     for start, end in spans(compiled(_CARD), text):
@@ -86,7 +90,7 @@ def cards_in(text: str) -> Iterator[tuple[int, int]]:
             continue
         for low, high in _cards_within(text, start, end):
             if taken is None:  # most texts have no card, and need no search for UUIDs
-                taken = list(spans(compiled(_UUID), text))
+                taken = list(spans(compiled(_TIMED_UUID), text))
             if not any(low < uuid_end and uuid_start < high for uuid_start, uuid_end in taken):
                 yield low, high
 
