@@ -19,7 +19,7 @@ from tests.waiting import wait_until
 
 UV = Path(__file__).parents[2] / ".tools" / "bin" / "uv"
 _LARGEST = 12
-_MOST = 350e6  # bytes, without the model minilm
+_MOST = 360e6  # bytes, without the model minilm; 350 with sign-in by OpenID Connect, passkeys and metrics
 _IDLE_AFTER = 10  # seconds
 
 
