@@ -555,7 +555,7 @@ def test_an_account_that_the_provider_opens_first_loses_what_others_may_have_set
     assert Client().post(f"/sign-in/{link}/").status_code == 404
     assert AuditEvent.objects.filter(action="person.provider_linked", actor="zoe@example.org").exists()
     signed_in = AuditEvent.objects.filter(action="person.signed_in", actor="zoe@example.org")
-    assert signed_in.latest("id").facts == {"way": "provider", "second_factor": False}
+    assert signed_in.latest("id").facts == {"method": "provider", "second_factor": False}
 
 
 def test_another_person_with_the_same_address_is_refused(project: Project, provider: RealProvider) -> None:

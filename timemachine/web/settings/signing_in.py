@@ -106,7 +106,7 @@ def site_of(request: HttpRequest) -> Site:
 
 def _finish(request: HttpRequest, user: User, step: FirstStep, *, second_factor: bool) -> HttpResponse:
     sign_in_browser(request, user)
-    record_of_person(user, "person.signed_in", way=step.way, second_factor=second_factor)
+    record_of_person(user, "person.signed_in", method=step.way, second_factor=second_factor)
     request.session[_PROVED_AT] = step.proved_at
     if second_factor:
         access.note_second_factor(request)
