@@ -76,7 +76,7 @@ def test_the_cost_is_estimated_per_variant_without_launching(
         "openai:gpt-4o · max tokens 10",
         "openai:gpt-4o",
     )
-    assert (first["calls"], first["unknown_cost_calls"]) == (9, 0)
+    assert (first["calls"], first["guessed_calls"], first["unknown_cost_calls"]) == (9, 9, 0)
     assert second["cost_usd"] > first["cost_usd"] > 0
     assert (unknown["cost_usd"], unknown["unknown_cost_calls"]) == (0, 9)
     assert not Replay.objects.exists()

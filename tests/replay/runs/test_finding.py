@@ -306,6 +306,25 @@ def test_a_list_says_facts_with_their_units_and_ranges_if_it_knows_the_answers()
     assert brief(evidence, recorded, new) == "adds 7 working days, leaves out 10 to 14 days"
 
 
+def test_an_answer_that_only_cites_otherwise_is_unchanged_except_for_its_citations() -> None:
+    recorded, new = "Dogs pay half.", "Dogs pay half. [1]"
+    found = answer_verdict(recorded, new)
+    step = result(verdict=found.name, evidence=found.evidence, recorded=recorded, new=new)
+    assert finding(step, None).sentence == "Answer unchanged except for its citations."
+    moved = answer_verdict(recorded, recorded.upper())
+    step = result(verdict=moved.name, evidence=moved.evidence, recorded=recorded, new=recorded.upper())
+    assert finding(step, None).sentence == "Answer unchanged except for its formatting."
+
+
+def test_an_answer_without_the_recorded_number_is_quoted() -> None:
+    recorded, new = "Dogs pay 50 percent of the fare.", "Dogs pay the whole fare. [1]"
+    found = answer_verdict(recorded, new)
+    step = result(verdict=found.name, evidence=found.evidence, recorded=recorded, new=new)
+    assert (
+        finding(step, None).sentence == "The new answer says “Dogs pay the whole fare” and lacks 50 percent."
+    )
+
+
 def test_a_number_of_the_question_is_not_what_an_answer_adds() -> None:
     recorded = "Less than 24 hours before departure it costs 50 percent."
     new = "20 hours before departure it costs the full price."
@@ -318,5 +337,5 @@ def test_a_number_of_the_question_is_not_what_an_answer_adds() -> None:
     step = result(verdict=found.name, evidence=found.evidence, recorded=recorded, new=new, question=question)
     assert (
         finding(step, None).sentence
-        == "The new answer repeats 20 hours of the question and lacks 24 hours, 50 percent."
+        == "The new answer says “20 hours before departure it costs the full price” and lacks 24 hours, 50 percent."
     )

@@ -34,6 +34,8 @@ ORDER = [
         ("The deal closed.", "**the deal**  closed", "formatting"),
         ("- one\n- two", "1. One\n2. Two", "formatting"),
         ("2,000 people", "2000 people", "formatting"),
+        ("Dogs pay half. [1]", "dogs pay half [2, 3]", "formatting"),
+        ("It returns rows.", "It returns rows[1].", "reworded"),
         ("The deal was for $2 billion.", "The deal was for $9 billion.", "numbers_differ"),
         ("It closed in May.", "It closed in June.", "numbers_differ"),
         ("It closed on Friday.", "It closed on Monday.", "numbers_differ"),
@@ -138,6 +140,7 @@ def test_a_refusal_is_reported_where_nothing_was_recorded(new: str, stated: tupl
         ("a b", "A b", {"differs_in": ["case"]}),
         ("a b", "A  b", {"differs_in": ["case", "white_space"]}),
         ("a b", "a b!", {"differs_in": ["punctuation_or_markdown"]}),
+        ("Dogs pay half. Cats do not.", "Dogs pay half. [1] Cats do not.[2]", {"differs_in": ["citations"]}),
         (
             "It rained. The deal was for $2 billion.",
             "It rained. The deal was for $9 billion.",

@@ -220,7 +220,7 @@ ESTIMATES = [
     ({"kind": "ask"}, "Steps 3 asks, 1 find Cost unknown: choose a model"),
     (
         {"kind": "search"},
-        "Tokens 427 in, 31 out Cost $0 With the recorded models, from recorded tokens",
+        "Tokens 427 in, 31 out Cost $0 With the recorded models, from the length of the prompts",
     ),
     ({"kind": "search", "model": "ollama:llama3.2"}, "Cost $0 With ollama:llama3.2 , from"),
     ({"kind": "ask", "model": "gpt-4o"}, "The range is for answers half to twice as long."),

@@ -242,9 +242,8 @@ def _estimate(
         most_usd=float(prices.total(longer) * runs),
         unknown_cost_calls=len(unknown) * runs,
         unknown_reasons=by_frequency((reason, runs) for reason in unknown),
-        guessed_calls=sum(
-            each.counted is None or not each.sent.sends_recorded_prompt(options) for each in calls
-        ),
+        guessed_calls=runs
+        * sum(each.counted is None or not each.sent.sends_recorded_prompt(options) for each in calls),
     )
 
 

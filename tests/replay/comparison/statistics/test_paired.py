@@ -1,6 +1,7 @@
 """Statements about two variants never claim more than their pairs show."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -290,6 +291,11 @@ def test_a_difference_lost_to_the_correction_is_reported_with_both_p_values() ->
     chance = compare(GROUNDED, pairs_of([(0.5, 0.5)] * 8))
     found = corrected([one, *[chance] * 5])[0]
     assert (found.verdict, found.tests) == ("no difference shown", 6)
-    assert f"p = {one.p:.3f}, " in sentence(found, "score", "ask")
-    assert "after Holm's correction for 6 tests" in sentence(found, "score", "ask")
+    assert f"p = {one.p:.3f}, {found.p_holm:.3f} after Holm's correction for 6 tests" in sentence(
+        found, "score", "ask"
+    )
+    same = replace(found, verdict="no difference shown", p=0.25, p_holm=0.75)
+    assert "; p = 0.250, 0.750 after Holm's correction for 6 tests" in sentence(same, "score", "ask")
+    small = replace(found, p=0.0001, p_holm=0.0006)
+    assert "; p < 0.001, < 0.001 after Holm's correction" in sentence(small, "score", "ask")
     assert "Holm" not in sentence(corrected([one])[0], "score", "ask")

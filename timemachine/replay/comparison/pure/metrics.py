@@ -124,7 +124,8 @@ GROUNDING: Final = Measure(
     bounded=True,
     unit="score",
     title="Grounding",
-    about="how well the frozen passages support the answer, 0 to 1; higher is better",
+    about="the estimated probability that the passages support every sentence of the answer, 0 to 1: a single unsupported sentence makes it low, "
+    "even if the rest is right; higher is better",
     read=_grounding,
 )
 SAME_TOOLS: Final = Measure(

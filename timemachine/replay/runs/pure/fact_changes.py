@@ -6,12 +6,13 @@ from typing import Any, Final
 
 from timemachine.core.pure.numbers import counted
 from timemachine.text.pure.difference.answers import Answers
-from timemachine.text.pure.language.numbers import missing_numbers
+from timemachine.text.pure.language.numbers import CITATION, missing_numbers
 from timemachine.text.pure.language.statement import Statement
 from timemachine.text.pure.language.units import CURRENCIES, UNITS
 from timemachine.text.pure.language.words import FUNCTION_WORDS
 
 _LONGEST: Final = 90
+_CITED: Final = re.compile(rf"\s*{CITATION}\s*$")
 _MOST_LISTED: Final = 3
 _MOST_WORDS: Final = 3
 _RANGE: Final = re.compile(r"\s?[-–—]\s?| to ")
@@ -90,6 +91,17 @@ def figures(
     return f"The new answer lacks {listed(lost)}" if lost else ""
 
 
+def replaced(evidence: Mapping[str, Any], recorded: str, new: str, question: str | None) -> str:
+    """Return what the new answer says where the recorded one has numbers or names; empty if it has some of its own, which are not
+    in the question, or only leaves them out."""
+    lost = _written(evidence, "recorded", recorded)
+    gained, _ = _apart(_written(evidence, "new", new), question, lost)
+    instead = Answers.of(recorded, new).only_new
+    if gained or not lost or not instead:
+        return ""
+    return f"The new answer says {quoted([each.text for each in instead])} and lacks {listed(lost)}"
+
+
 def brief(
     evidence: Mapping[str, Any],
     recorded: str | None = None,
@@ -122,7 +134,7 @@ def texts_of(evidence: Mapping[str, Any], name: str) -> list[str]:
 def quoted(sentences: Sequence[str]) -> str:
     """Return the first sentence in quotation marks, and how many more there are."""
     more = f" and {counted(len(sentences) - 1, 'more sentence')}" if len(sentences) > 1 else ""
-    return f"“{short(sentences[0]).rstrip('.')}”{more}"
+    return f"“{short(_CITED.sub('', sentences[0])).rstrip('.')}”{more}"
 
 
 def listed(entries: Sequence[str]) -> str:

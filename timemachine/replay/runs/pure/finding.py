@@ -11,6 +11,7 @@ from timemachine.replay.runs.pure.fact_changes import (
     figures,
     listed,
     quoted,
+    replaced,
     sentence_changes,
     short,
     texts_of,
@@ -152,7 +153,11 @@ def _facts(step: StepResult) -> str:
     if opposite := _opposite(step.evidence):
         return f"{opposite}; {found.replace('The new answer', 'it', 1)}" if found else opposite
     if found and step.recorded is not None and step.new is not None:
-        found = sentence_changes(step.recorded, step.new) or found
+        found = (
+            sentence_changes(step.recorded, step.new)
+            or replaced(step.evidence, step.recorded, step.new, step.question)
+            or found
+        )
     return found or _VERDICTS[str(step.verdict)]
 
 
@@ -180,11 +185,20 @@ def _quoting(words: str, name: str) -> Callable[[Mapping[str, Any]], str]:
     return sentence
 
 
+def _formatting(evidence: Mapping[str, Any]) -> str:
+    return (
+        "Answer unchanged except for its citations"
+        if texts_of(evidence, "differs_in") == ["citations"]
+        else ""
+    )
+
+
 _SAYING: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "polarity_differs": _opposite,
     "adds": _quoting("The new answer adds", "added"),
     "omits": _quoting("The new answer leaves out", "omitted"),
     "changed": _quoting("The new answer says something different:", "only_new"),
+    "formatting": _formatting,
     "other_arguments": _arguments,
     **{name: partial(_calls, name) for name in ("other_tool", "answers_instead", "calls_instead")},
 }

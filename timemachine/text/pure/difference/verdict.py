@@ -1,5 +1,6 @@
 """The verdict on a new answer: the first that applies of an ordered list, with evidence. Similarity never implies sameness."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -7,7 +8,7 @@ from typing import Any, Final
 from timemachine.core.pure.verdicts import Verdict
 from timemachine.text.pure.difference.answers import Answers, Pair
 from timemachine.text.pure.language.names import Name
-from timemachine.text.pure.language.numbers import Number
+from timemachine.text.pure.language.numbers import CITATION, Number
 from timemachine.text.pure.language.plain import plain
 from timemachine.text.pure.language.polarity import leading_pole, turned
 from timemachine.text.pure.language.refusal import is_refusal
@@ -19,6 +20,8 @@ _MOST_EVIDENCE: Final = 50
 _LONGEST: Final = 1_000
 # The most terms of a sentence whose rotations are compared.
 _MOST_TERMS: Final = 200
+# A citation after a word or a sentence. Without the space, it could be an index: `rows[1]`.
+_MARK: Final = re.compile(rf"(?<!\w){CITATION}")
 
 
 type Evidence = dict[str, Any]
@@ -76,15 +79,18 @@ def _surface(recorded: str, new: str, stated: tuple[bool, bool]) -> AnswerVerdic
         return AnswerVerdict(name="newly_answered", evidence={"refusal": recorded})
     if recorded == new:
         return AnswerVerdict(name="identical", evidence={"characters": len(new)})
-    if plain(recorded) == plain(new):
-        return AnswerVerdict(name="formatting", evidence={"differs_in": _differs_in(recorded, new)})
+    if differs_in := _formatting(recorded, new):
+        return AnswerVerdict(name="formatting", evidence={"differs_in": differs_in})
     if all(refusals):
         evidence = {"both_refuse": True, "recorded": [recorded], "new": [new]}
         return AnswerVerdict(name="reworded", evidence=evidence)
     return None
 
 
-def _differs_in(recorded: str, new: str) -> list[str]:
+def _formatting(recorded: str, new: str) -> list[str]:
+    """Return what differs between texts of the same words; nothing if their words differ."""
+    if plain(recorded) != plain(new):
+        return ["citations"] if plain(_MARK.sub("", recorded)) == plain(_MARK.sub("", new)) else []
     if recorded.split() == new.split():
         return ["white_space"]
     if recorded.casefold() == new.casefold():

@@ -64,7 +64,7 @@ _GAP: Final = r"[ \u00a0\u202f-]?"
 _UNIT: Final = rf"(?:{_GAP}(?i:{_LONG_UNITS})|[ ]?[smghwSGHW%]|[xX])"
 
 # What looks like a number but is not one: citations, "passage 2".
-_CITATION: Final = r"\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]"
+CITATION: Final = r"\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]"
 _REFERENCES: Final = ("passage", "document", "source", "frame", "chunk", "excerpt", "context", "step")
 _REFERENCE: Final = rf"(?i:(?:{'|'.join(_REFERENCES[:-1])})s?\s#?\d{{1,3}}\b|steps?\s\d{{1,3}}(?:(?:,|\sand|\sor|\sto|\s?[–-])\s?\d{{1,3}})*\b)"
 _RANGES: Final = frozenset(("-", "–", "—", " - ", " – ", " to ", " or "))
@@ -344,7 +344,7 @@ _ALTERNATIVES: Final = "|".join(
 # Tried only where a number can start: trying every alternative at every word takes most of the time.
 _NUMBER: Final = re.compile(
     rf"(?<!\w)(?=\w|[.+−$€£¥₹-]{{1,4}}[ U\d])(?:(?P<reference>{_REFERENCE})|(?:{_ALTERNATIVES})(?!\w))"
-    rf"|(?P<citation>{_CITATION})"
+    rf"|(?P<citation>{CITATION})"
 )
 _START: Final = re.compile(r"\w+|[.+−$€£¥₹-](?=[.+−$€£¥₹-]{0,3}[ U\d])|\[(?=[\^\d])")
 _OPENERS: Final = frozenset(

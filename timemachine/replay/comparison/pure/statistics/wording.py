@@ -17,7 +17,6 @@ from timemachine.replay.comparison.pure.statistics.paired import (
     INDISTINGUISHABLE,
     LEAST_LATENCY_MS,
     NOT_SHOWN,
-    SIGNIFICANT,
     TOO_FEW,
     PairedResult,
 )
@@ -70,7 +69,11 @@ def p_words(p: float | None) -> str:
     """Return a p value as `p = 0.031` or `p < 0.001`; "no test" for None."""
     if p is None:
         return "no test"
-    return f"p < {SMALLEST_P}" if p < SMALLEST_P else f"p = {p:.3f}"
+    return f"p {_p_figure(p)}" if p < SMALLEST_P else f"p = {_p_figure(p)}"
+
+
+def _p_figure(p: float) -> str:
+    return f"< {SMALLEST_P}" if p < SMALLEST_P else f"{p:.3f}"
 
 
 def verdict_words(result: PairedResult, unit: str) -> str:
@@ -119,10 +122,10 @@ def _only_reason(result: PairedResult) -> str:
 
 
 def _tested(result: PairedResult) -> str:
-    """Return the corrected p value, and the uncorrected one too if the correction removes a difference."""
-    if result.p is None or result.p_holm is None or not result.p < SIGNIFICANT <= result.p_holm:
+    """Return the corrected p value, and the uncorrected one too if they differ."""
+    if result.p is None or result.p_holm is None or result.p == result.p_holm:
         return p_words(result.p_holm)
-    return f"{p_words(result.p)}, {result.p_holm:.2g} after Holm's correction for {counted(result.tests, 'test')}"
+    return f"{p_words(result.p)}, {_p_figure(result.p_holm)} after Holm's correction for {counted(result.tests, 'test')}"
 
 
 def _needed(result: PairedResult, unit: str, noun: str) -> str:
