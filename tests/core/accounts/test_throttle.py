@@ -13,7 +13,6 @@ from timemachine.core.pure.throttle import (
     GrowingDelay,
     Limit,
     add_failure,
-    origin_of,
     seconds_of_delay,
     seconds_to_wait,
 )
@@ -104,20 +103,3 @@ def test_codes_of_a_second_factor_are_guessed_at_most_twelve_times_a_day() -> No
 def test_a_clock_that_was_set_back_adds_no_failures() -> None:
     before = Failures(count=2, last_at=NOW + timedelta(hours=1))
     assert add_failure(before, OF_ACCOUNT, NOW) == Failures(count=3, last_at=NOW)
-
-
-@pytest.mark.parametrize(
-    ("address", "origin"),
-    [
-        ("192.0.2.7", "192.0.2.7"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
-        ("2001:db8:1:2:ffff::1", "2001:db8:1:2::"),
-        ("fe80::1%eth0", "fe80::"),
-        ("::ffff:192.0.2.7", "192.0.2.7"),
-        ("", None),
-        (None, None),
-        ("unix:", None),
-    ],
-)
-def test_an_ipv6_network_counts_as_one_origin(address: str | None, origin: str | None) -> None:
-    assert origin_of(address) == origin

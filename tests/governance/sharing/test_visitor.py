@@ -2,26 +2,10 @@
 
 import pytest
 
-from timemachine.governance.sharing.pure.log_line import browser_family, network_of, visitor
+from timemachine.governance.sharing.pure.log_line import visitor
 
 MOZILLA = "Mozilla/5.0 (X11; Linux x86_64)"
 CHROME = f"{MOZILLA} AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36"
-
-
-@pytest.mark.parametrize(
-    ("address", "network"),
-    [
-        ("203.0.113.77", "203.0.113.0/24"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"),
-        ("::ffff:203.0.113.77", "203.0.113.0/24"),
-        ("fe80::1%eth0", "fe80::/48"),
-        ("unix", None),
-        ("", None),
-        (None, None),
-    ],
-)
-def test_an_address_is_stored_as_its_network(address: str | None, network: str | None) -> None:
-    assert network_of(address) == network
 
 
 @pytest.mark.parametrize(
@@ -42,7 +26,7 @@ def test_an_address_is_stored_as_its_network(address: str | None, network: str |
     ],
 )
 def test_a_browser_is_stored_as_its_family(user_agent: str | None, family: str | None) -> None:
-    assert browser_family(user_agent) == family
+    assert visitor(None, user_agent).browser == family
 
 
 def test_nothing_else_about_a_visitor_is_stored() -> None:

@@ -13,9 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.core.accounts.people import PASSWORD, member
 from timemachine.core.accounts.models import BrowserSession, Project, User
-from timemachine.core.pure.browser_names import browser_name
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.throttle import network_of
 
 ROOT = Path(__file__).parents[3]
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:147.0) Gecko/20100101 Firefox/147.0"
@@ -200,29 +198,6 @@ def test_changing_the_password_signs_out_all_other_browsers(user: User) -> None:
     page = here.get("/settings/").text
     assert "Firefox on Linux" in page
     assert "Safari on iPhone" not in page
-
-
-@pytest.mark.parametrize(
-    ("user_agent", "name"),
-    [
-        (FIREFOX, "Firefox on Linux"),
-        (SAFARI, "Safari on iPhone"),
-        ("Mozilla/5.0 (Windows NT 10.0) Chrome/143.0 Safari/537.36 Edg/143.0", "Edge on Windows"),
-        ("Mozilla/5.0 (Linux; Android 16) Chrome/143.0 Mobile Safari/537.36", "Chrome on Android"),
-        ("Mozilla/5.0 (Macintosh; Intel Mac OS X 15_0) Version/19.0 Safari/605.1.15", "Safari on macOS"),
-        ("Mozilla/5.0 (X11; Linux x86_64) Chromium/143.0", "Chrome on Linux"),
-        ("Firefox/1", "Firefox"),
-        ("something for Linux", "browser on Linux"),
-        ("curl/8", "unknown browser"),
-        ("", "unknown browser"),
-    ],
-)
-def test_a_browser_is_named_by_its_user_agent(user_agent: str, name: str) -> None:
-    assert browser_name(user_agent) == name
-
-
-def test_an_unknown_address_has_no_network() -> None:
-    assert network_of(None) == network_of("unix:") == ""
 
 
 @pytest.mark.browser

@@ -12,13 +12,13 @@ from django.utils.crypto import salted_hmac
 
 from timemachine.core.accounts import known_browsers
 from timemachine.core.accounts.models import SignInFailures, User
+from timemachine.core.pure.addresses import origin_of
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TooManyRequests
 from timemachine.core.pure.throttle import (
     Failures,
     GrowingDelay,
     add_failure,
-    origin_of,
     seconds_of_delay,
 )
 

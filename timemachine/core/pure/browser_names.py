@@ -25,9 +25,14 @@ _SYSTEMS: Final = (
 )
 
 
+def browser_family(user_agent: str) -> str:
+    """Return such as `Firefox`; empty if the header names no known browser."""
+    return next((name for mark, name in _BROWSERS if mark in user_agent), "")
+
+
 def browser_name(user_agent: str) -> str:
     """Return such as `Firefox on Windows`; `unknown browser` if the header says neither browser nor system."""
-    browser = next((name for mark, name in _BROWSERS if mark in user_agent), "")
+    browser = browser_family(user_agent)
     system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
     if browser and system:
         return f"{browser} on {system}"

@@ -1,13 +1,9 @@
 """Throttling: after too many recent failures, the next try has to wait."""
 
-import ipaddress
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
-
-IPV6_NETWORK: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,27 +72,3 @@ def seconds_to_wait(failures: Iterable[datetime], limit: Limit, now: datetime) -
 def seconds_until(until: datetime, now: datetime) -> int:
     """Return the whole seconds until then, at least one."""
     return max(1, math.ceil((until - now).total_seconds()))
-
-
-def network_of(address: str | None) -> str:
-    """Return the network of an address, which says roughly where it is: the /24 of IPv4, the /48 of IPv6. Empty if unknown."""
-    origin = origin_of(address)
-    if origin is None:
-        return ""
-    return str(ipaddress.ip_network((origin, 48 if ":" in origin else 24), strict=False))
-
-
-def origin_of(address: str | None) -> str | None:
-    """Return what identifies the sender of a request: its IPv4 address, or its /64 network in IPv6.
-
-    Return None without a valid address: a Unix socket has none.
-    """
-    try:
-        found = ipaddress.ip_address((address or "").split("%")[0])
-    except ValueError:
-        return None
-    if isinstance(found, ipaddress.IPv4Address):
-        return str(found)
-    if found.ipv4_mapped:
-        return str(found.ipv4_mapped)
-    return str(ipaddress.ip_network((found, IPV6_NETWORK), strict=False).network_address)

@@ -16,8 +16,8 @@ from timemachine.core.accounts import known_browsers
 from timemachine.core.accounts.browser_sessions import SessionStore
 from timemachine.core.accounts.commands.browsers import delete_ended_sessions
 from timemachine.core.accounts.models import User
+from timemachine.core.pure.addresses import network_of
 from timemachine.core.pure.browser_names import browser_name
-from timemachine.core.pure.throttle import network_of
 from timemachine.web.access import address_of
 
 COOKIE: Final = "__Host-tm_browser" if settings.SECURE else "tm_browser"
@@ -46,7 +46,7 @@ def sign_in_browser(request: HttpRequest, user: User) -> None:
     login(request, user)
     if isinstance(request.session, SessionStore):
         device = browser_name(request.headers.get("User-Agent", ""))
-        request.session.describe(device=device, network=network_of(address_of(request)))
+        request.session.describe(device=device, network=network_of(address_of(request)) or "")
 
 
 def known_browser(request: HttpRequest) -> str:

@@ -12,11 +12,12 @@ from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
 
 from timemachine.core.database import lock_until_commit
+from timemachine.core.pure.addresses import origin_of
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, NotSignedIn, TooManyRequests
 from timemachine.core.pure.ids import secret, secret_hash
 from timemachine.core.pure.numbers import counted
-from timemachine.core.pure.throttle import Limit, origin_of, seconds_to_wait
+from timemachine.core.pure.throttle import Limit, seconds_to_wait
 from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.log import OPENED, WRONG_PASSPHRASE, WRONG_SECRET
 from timemachine.governance.sharing.models import REVOKED, ShareGrant, ShareLink, ShareMiss

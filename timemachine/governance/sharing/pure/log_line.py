@@ -7,26 +7,15 @@ contains the hash of the line before. Anyone who kept one hash can later verify 
 was changed, removed or inserted.
 """
 
-import ipaddress
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from timemachine.core.pure.addresses import network_of
+from timemachine.core.pure.browser_names import browser_family
 from timemachine.core.pure.content import canonical_json, sha256_hex
 from timemachine.core.pure.schemas import Schema
-
-IPV4_NETWORK: Final = 24
-IPV6_NETWORK: Final = 48
-# In this order: Edge and Opera call themselves Chrome too, and Chrome calls itself Safari.
-_FAMILIES: Final = (
-    ("Edge", ("Edg/", "EdgA/", "EdgiOS/")),
-    ("Opera", ("OPR/",)),
-    ("Samsung Internet", ("SamsungBrowser/",)),
-    ("Firefox", ("Firefox/", "FxiOS/")),
-    ("Chrome", ("Chrome/", "CriOS/", "Chromium/")),
-    ("Safari", ("Safari/",)),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,27 +30,9 @@ NOBODY: Final = Visitor()
 
 
 def visitor(address: str | None, user_agent: str | None) -> Visitor:
-    """Return what is stored of a visitor from that address with that `User-Agent`."""
-    return Visitor(network=network_of(address), browser=browser_family(user_agent))
-
-
-def network_of(address: str | None) -> str | None:
-    """Return the /24 of an IPv4 address or the /48 of an IPv6 address; None without a valid address."""
-    try:
-        found = ipaddress.ip_address((address or "").split("%")[0])
-    except ValueError:
-        return None
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:
-        found = found.ipv4_mapped
-    length = IPV4_NETWORK if found.version == 4 else IPV6_NETWORK  # noqa: PLR2004
-    return str(ipaddress.ip_network((found, length), strict=False))
-
-
-def browser_family(user_agent: str | None) -> str | None:
-    """Return `Firefox`, `Chrome`, …; `other` for an unknown one, None if none was sent."""
-    if not user_agent:
-        return None
-    return next((name for name, marks in _FAMILIES if any(mark in user_agent for mark in marks)), "other")
+    """Return what is stored of a visitor from that address with that `User-Agent`; an unknown browser is `other`."""
+    browser = browser_family(user_agent) or "other" if user_agent else None
+    return Visitor(network=network_of(address), browser=browser)
 
 
 FORMAT: Final = "time machine access log 1"
