@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 shown_if_wrong = output=$$($(1) 2>&1) || { echo "$$output"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help up link test lint fix client bench crash frameworks pictures release released-verifier clean browser compiled-tests $(LINT)
+.PHONY: help up link test lint fix client bench crash frameworks chart pictures release released-verifier clean browser compiled-tests $(LINT)
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -58,6 +58,9 @@ crash: .venv/.synced .venv/.minilm ## kill processes at the worst moments and ch
 
 frameworks: .venv/.synced ## run the examples of agent frameworks, each in an environment of its own
 	@$(PYTHON) -m pytest -q -n 2 -m frameworks tests/client/frameworks
+
+chart: .venv/.synced ## render the Helm chart and check it
+	@$(UV) run --quiet --isolated --locked --only-group chart python -m tests.packaging.chart
 
 pictures: browser ## retake the screenshots in docs/pictures
 	@KEEP_PICTURES=1 $(PYTHON) -m pytest -q tests/e2e/test_pages.py tests/e2e/test_model_calls.py -k "picture"
