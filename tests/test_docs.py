@@ -20,7 +20,7 @@ NOT_SETTINGS = {
     "HTTP_X_FORWARDED_FOR",
 }
 OF_THE_ENVIRONMENT = re.compile(
-    r"""(?:env\.(?:text|text_or_file|flag|number|names|choice)|environ\.get|environ\.pop|getenv)\(\s*["']([A-Z][A-Z_0-9]+)["']|environ\[["']([A-Z_0-9]+)["']\]"""
+    r"""(?:env\.(?:text|flag|number|names|choice)|secret|environ\.get|environ\.pop|getenv)\(\s*["']([A-Z][A-Z_0-9]+)["']|environ\[["']([A-Z_0-9]+)["']\]"""
 )
 CODE = re.compile(r"""(?:\bcode=|default_code(?:: ClassVar\[str\])? = )["']([a-z][a-z_]+)["']""")
 

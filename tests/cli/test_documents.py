@@ -21,6 +21,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OF_OTHERS = {
     "--api-key",
     "--bearer-token-env-var",
+    "--detach",
     "--env",
     "--extra",
     "--find-links",
@@ -31,6 +32,7 @@ OF_OTHERS = {
     "--password",
     "--pip-args",
     "--refresh",
+    "--rm",
     "--scope",
     "--to",
     "--token",

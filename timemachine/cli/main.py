@@ -10,6 +10,7 @@ from timemachine.cli import terminal
 from timemachine.cli.command import InOrder
 from timemachine.cli.commands.asks import ask, find, ground
 from timemachine.cli.commands.audit_log import audit_log
+from timemachine.cli.commands.backups import backup, restore
 from timemachine.cli.commands.comparisons import comparison
 from timemachine.cli.commands.costs import costs
 from timemachine.cli.commands.doctor import doctor
@@ -82,6 +83,8 @@ for command in (
     models,
     key,
     spool,
+    backup,
+    restore,
     manage,
 ):
     cli.add_command(command)

@@ -2,7 +2,10 @@
 
 import os
 import sys
-from pathlib import Path
+from collections.abc import Callable
+
+from timemachine.core.pure import secret_settings
+from timemachine.core.pure.errors import TimeMachineError
 
 _TRUE = {"1", "true", "yes", "on"}
 
@@ -12,15 +15,21 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
 
 
-def text_or_file(name: str) -> str:
-    """Return the variable, or the content of the file that `NAME_FILE` names. Ends the program if that cannot be read."""
-    file = text(f"{name}_FILE")
-    if not file:
-        return text(name)
+def secret(name: str) -> str:
+    """Return the variable, or the content of the file that `NAME_FILE` names. Ends the program if it is not clear or readable."""
+    return _or_end(lambda: secret_settings.secret(name))
+
+
+def secret_keys() -> list[str]:
+    """Return `SECRET_KEY` and then its fallbacks, or those in the data folder. Ends the program if a setting is wrong."""
+    return _or_end(secret_settings.secret_keys)
+
+
+def _or_end[T](read: Callable[[], T]) -> T:
     try:
-        return Path(file).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as why:
-        sys.exit(f"{name}_FILE names {file}, which cannot be read ({why}).")
+        return read()
+    except TimeMachineError as why:
+        sys.exit(why.message)
 
 
 def flag(name: str) -> bool:

@@ -14,7 +14,7 @@ from psycopg.conninfo import make_conninfo
 
 from timemachine.config import env
 from timemachine.core.accounts.provider.pure.roles import parse_roles
-from timemachine.core.pure.home import home, running_server, secret_key_file
+from timemachine.core.pure.home import home, running_server
 
 django_stubs_ext.monkeypatch()  # lets generic Django classes take type parameters
 
@@ -25,21 +25,11 @@ PAGES = (
 DEBUG = False
 
 
-def _secret_key() -> str:
-    chosen = env.text("SECRET_KEY")
-    if chosen:
-        return chosen
-    try:
-        return secret_key_file().read_text().strip()
-    except OSError:
-        return secrets.token_urlsafe(50)  # what it signs is valid only in this process
-
-
 def _database_url() -> str:
     server = running_server()
     sockets = quote(str(home() / "run"), safe="")
     fallback = server.database_url if server else f"postgresql://postgres@{sockets}/timemachine"
-    return env.text("DATABASE_URL", fallback)
+    return env.secret("DATABASE_URL") or fallback
 
 
 def _local_url() -> str:
@@ -47,8 +37,8 @@ def _local_url() -> str:
     return server.url if server else f"http://127.0.0.1:{env.number('PORT', 8000)}"
 
 
-SECRET_KEY = _secret_key()
-SECRET_KEY_FALLBACKS = env.names("SECRET_KEY_FALLBACKS")
+# without one, what is signed is valid only in this process
+SECRET_KEY, *SECRET_KEY_FALLBACKS = env.secret_keys() or [secrets.token_urlsafe(50)]
 PUBLIC_URL = env.text("TIMEMACHINE_PUBLIC_URL", _local_url()).rstrip("/")
 SECURE = PUBLIC_URL.startswith("https://")
 ALLOWED_HOSTS = [
@@ -141,7 +131,7 @@ CSRF_FAILURE_VIEW = "timemachine.web.errors.refused"
 OIDC_NAME = env.text("OIDC_NAME", "Single sign-on")
 OIDC_DISCOVERY_URL = env.text("OIDC_DISCOVERY_URL")
 OIDC_CLIENT_ID = env.text("OIDC_CLIENT_ID")
-OIDC_CLIENT_SECRET = env.text_or_file("OIDC_CLIENT_SECRET")
+OIDC_CLIENT_SECRET = env.secret("OIDC_CLIENT_SECRET")
 OIDC_SCOPES = env.text("OIDC_SCOPES", "openid email profile")
 OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
 OIDC_EMAILS_ARE_VERIFIED = env.flag("OIDC_EMAILS_ARE_VERIFIED")
@@ -203,7 +193,7 @@ LANGUAGE_CODE = "en"
 
 # --- the queue. It only wakes workers: PostgreSQL knows what there is to do, and the sweep enqueues what is overdue.
 
-CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", "pgmq://")
+CELERY_BROKER_URL = env.secret("CELERY_BROKER_URL") or "pgmq://"
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
@@ -263,7 +253,7 @@ DOCUMENT_MEMORY_MB = env.number("DOCUMENT_MEMORY_MB", 768)
 DEFAULT_MODEL = env.text("DEFAULT_MODEL", "local:extractive")
 MODEL_HOSTS_ALLOWED = env.names("MODEL_HOSTS_ALLOWED")
 AUDIT_WEBHOOK = env.text("AUDIT_WEBHOOK")
-AUDIT_WEBHOOK_SECRET = env.text_or_file("AUDIT_WEBHOOK_SECRET")
+AUDIT_WEBHOOK_SECRET = env.secret("AUDIT_WEBHOOK_SECRET")
 AUDIT_SYSLOG = env.text("AUDIT_SYSLOG")
 EVIDENCE_HOSTS_ALLOWED = env.names("EVIDENCE_HOSTS_ALLOWED")
 MODEL_CALLS_AT_ONCE = env.number("MODEL_CALLS_AT_ONCE", 16)
@@ -277,7 +267,7 @@ ANSWER_CACHE_MAX_AGE_DAYS = env.number("ANSWER_CACHE_MAX_AGE_DAYS", 30)
 # --- metrics and health
 
 MIN_FREE_DISK_MB = env.number("MIN_FREE_DISK_MB", 200)
-METRICS_TOKEN = env.text_or_file("METRICS_TOKEN")
+METRICS_TOKEN = env.secret("METRICS_TOKEN")
 
 # --- logs: to standard error, one line each, never with a body
 

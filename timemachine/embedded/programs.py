@@ -49,6 +49,9 @@ def shared_environment(address: Address, database_url: str, broker_url: str) -> 
         "TIMEMACHINE_HOME": str(home()),
         "DATABASE_URL": database_url,
         "CELERY_BROKER_URL": broker_url,
+        # read already; a program refuses a setting that has a value and a file
+        "DATABASE_URL_FILE": "",
+        "CELERY_BROKER_URL_FILE": "",
         "PORT": str(address.port),
     }
 

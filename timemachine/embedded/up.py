@@ -8,6 +8,7 @@ from pathlib import Path
 
 from timemachine.core.pure.errors import TimeMachineError, Unavailable
 from timemachine.core.pure.home import RunningServer, announce, home, withdraw
+from timemachine.core.pure.secret_settings import secret
 from timemachine.embedded import children, postgres, programs
 from timemachine.embedded.address import Address, answers, chosen_address, refuse_taken
 from timemachine.embedded.children import kill_leftovers, last_words, log_size
@@ -46,7 +47,7 @@ def _up(address: Address) -> None:
         kill_leftovers(programs.work_folder())
         programs.ensure_secret_key()
         database_url, server = _database(stopping)
-        broker_url = os.environ.get("CELERY_BROKER_URL", "").strip() or "pgmq://"
+        broker_url = secret("CELERY_BROKER_URL") or "pgmq://"
         environment = programs.shared_environment(address, database_url, broker_url)
         supervisor = Supervisor()
         stopping.callback(supervisor.stop)
@@ -66,7 +67,7 @@ def _up(address: Address) -> None:
 
 def _database(stopping: ExitStack) -> tuple[str, subprocess.Popen[bytes] | None]:
     """The URL of the operator's database, or of ours, which runs until `stopping` is closed."""
-    elsewhere = os.environ.get("DATABASE_URL", "").strip()
+    elsewhere = secret("DATABASE_URL")
     if elsewhere:
         return elsewhere, None
     sockets = socket_folder(home())

@@ -1,0 +1,1 @@
+"""Backups: a file with the database and the private keys, and the way back."""
