@@ -20,11 +20,12 @@ _NOUNS: Final = {"ask": "ask", "find": "find", MODEL_CALL: "model call"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What a launch would take: an estimate for each model, of how many steps one was read for it, other `facts` as names
-    and values, what it assumes, and why it would achieve nothing."""
+    """What a launch would take: an estimate for each model, of how many steps one was read for it, how many `runs` it covers,
+    other `facts` as names and values, what it assumes, and why it would achieve nothing."""
 
     found: Sequence[EstimateOut]
     every: int = 1
+    runs: int = 1
     facts: Sequence[tuple[str, int]] = ()
     assumption: str = ""
     warning: str = ""
@@ -35,14 +36,18 @@ class Estimate:
 
     @property
     def steps(self) -> str:
-        """Return what would be repeated: `2 asks, 1 find`, with several models those of each."""
+        """Return what would be repeated: `2 asks, 1 find`, with several runs `2 asks, 3 times`, with several models those of each."""
         first = self.found[0]
-        counts = [(first.kinds[kind], noun) for kind, noun in _NOUNS.items() if kind in first.kinds]
+        counts = [
+            (first.kinds[kind] // self.runs, noun) for kind, noun in _NOUNS.items() if kind in first.kinds
+        ]
         if self.every > 1:
             found = [f"{compact(number)} {noun}s" for number, noun in counts]
         else:
             found = [counted(number, noun) for number, noun in counts]
-        words = f"{'about ' if self.every > 1 else ''}{', '.join(found) or f'{first.steps:,}'}"
+        words = f"{'about ' if self.every > 1 else ''}{', '.join(found) or f'{first.steps // self.runs:,}'}"
+        if self.runs > 1:
+            words += f", {self.runs:,} times"
         return f"{words}, for each of {len(self.found):,} models" if len(self.found) > 1 else words
 
 

@@ -20,7 +20,7 @@ from timemachine.core.payloads.queries import value
 from timemachine.core.pure.clock import now
 from timemachine.recording.sessions.deletions import erase_session
 from timemachine.replay.comparison.judge_calls import ask
-from timemachine.replay.comparison.judge_queue import judge_waiting, overdue
+from timemachine.replay.comparison.judge_queue import judge_waiting, judged_cells, overdue
 from timemachine.replay.comparison.models import CellOpinion, Comparison
 from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.runs.models import ReplayStep
@@ -335,3 +335,10 @@ def test_a_judge_is_called_from_the_page_and_its_opinion_is_attributed(
     assert repeated["Location"] == f"{cell}#marks"
     assert browser.post(f"/comparisons/{made.id}/judge/", {"stop": "1"}).status_code == 303
     assert set(CellOpinion.objects.values_list("state", flat=True)) == {"done", "cancelled"}
+
+
+def test_a_judge_is_not_asked_about_answers_of_the_same_words(made: Comparison) -> None:
+    of_it = ReplayStep.objects.filter(replay__run__comparison=made).exclude(verdict="identical")
+    before = judged_cells(made).count()
+    of_it.filter(id=of_it.values("id")[:1]).update(verdict="formatting")
+    assert judged_cells(made).count() == before - 1 == 1

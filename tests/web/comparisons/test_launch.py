@@ -162,7 +162,7 @@ def test_the_form_estimates_without_launching_or_requiring_a_reason(
         "/comparisons/new/", comparison_form(session, estimate="1", repeats="2", reason=reason)
     )
     shown = " ".join(re.sub(r"<[^>]+>", " ", answer.content.decode()).split())
-    assert "Model calls 12 Tokens" in shown
+    assert "Steps 3 asks, 2 times, for each of 2 models Model calls 12 Tokens" in shown
     assert "local:extractive-3 $0" in shown
     assert not Comparison.objects.exists()
 

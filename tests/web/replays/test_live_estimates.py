@@ -51,7 +51,7 @@ def test_every_form_that_launches_something_has_a_live_estimate(browser: Client,
         "as_of": "now",
     }
     shown = estimate(browser, "/comparisons/new/", sessions=chosen, repeats="2", **models)
-    assert "Steps 6 asks, for each of 2 models Model calls 12" in shown
+    assert "Steps 3 asks, 2 times, for each of 2 models Model calls 12" in shown
     assert "local:extractive-1 $0 local:extractive-3 $0 Cost $0" in shown
     assert "Choose at least one session" in estimate(browser, "/comparisons/new/", repeats="1", **models)
     assert "Model calls none" in estimate(browser, "/suites/new/", sessions=chosen, kind="verify")

@@ -53,7 +53,7 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
     page = operator.post(address, form)
     beside, shown = map(words, page.text.split('id="preview"'))
     assert page.status_code == 200
-    assert re.search("Withholds [0-9]+ matches in 7 recorded steps", beside)
+    assert re.search("Withholds [0-9]+ matches ?; 7 recorded steps searched", beside)
     assert (beside + shown).count("AWS access key id by rule secret") == 1
     assert "First matches, as a visitor would see them The link is not created yet." in shown
     assert "Session, name Flight of withheld: number" in shown
@@ -77,7 +77,7 @@ def test_the_form_shows_the_page_of_a_link_before_it_exists(
     )
     live = {"HX-Request": "true", "HX-Target": "readable"}
     counted = words(operator.post(address, chosen, headers=live).text)
-    assert re.search("Withholds [0-9]+ matches in 2 recorded steps", counted)
+    assert re.search("Withholds [0-9]+ matches ?; 2 recorded steps searched", counted)
     sent = operator.post(address, chosen | {"look": "1"})
     assert (sent.status_code, "words" in sent["Location"]) == (303, False)
     look = operator.get(sent["Location"]).text
@@ -160,7 +160,7 @@ def test_the_form_says_what_visitors_could_read_before_the_link_is_created(
     )
     assert "in names" in readable(operator, address, evidence_only="on")
     withheld = words(readable(operator, address, redaction="built-in"))
-    assert re.search("Withholds [0-9]+ matches in 7 recorded steps", withheld)
+    assert re.search("Withholds [0-9]+ matches ?; 7 recorded steps searched", withheld)
     assert not ShareLink.objects.exists()
 
 
@@ -179,7 +179,7 @@ def test_a_preview_without_matches_says_once_that_nothing_is_withheld(
     address = f"/sessions/{harmless.id}/share/"
     page = operator.post(address, form_at(operator, address, redaction="built-in", preview="1"))
     beside, shown = map(words, page.text.split('id="preview"'))
-    assert "Nothing to withhold in 1 recorded step." in beside
+    assert "Nothing to withhold ; 1 recorded step searched." in beside
     assert "No matches Visitors see all text as it was recorded. The link is not created yet." in shown
     assert "Withheld by" not in shown
 
@@ -214,24 +214,32 @@ def test_an_auditor_sees_how_often_something_is_withheld(project: Project, opera
     append(session.id, [ActionDraft(kind="message", output=each) for each in texts])
     path = created_at(operator, f"/sessions/{session.id}/share/", redaction="built-in")
     append(session.id, [ActionDraft(kind="message", output="Or nobody@example.org")])
-    counts = "e-mail (2), phone number (1) in names and 2 recorded steps when the link was created."
+    counts = (
+        "e-mail (2), phone number (1) when the link was created and names and 2 recorded steps were searched."
+    )
     assert counts in cover(project, session, path)
 
 
 def test_an_auditor_sees_that_nothing_was_withheld_and_how_many_steps_were_searched(project: Project) -> None:
     session = start_session(project, by="test", name="Desk")
     append(session.id, [ActionDraft(kind="message", output="Good morning.")])
-    assert "No matches in names and 1 recorded step when the link was created." in cover(project, session)
-    append(session.id, [ActionDraft(kind="message", output="Good morning. " * 40_000)])
-    assert "No matches in names and the first 1 of 2 recorded steps when the link was created." in cover(
+    assert "No matches when the link was created and names and 1 recorded step were searched." in cover(
         project, session
+    )
+    append(session.id, [ActionDraft(kind="message", output="Good morning. " * 40_000)])
+    assert (
+        "No matches when the link was created and names and the first 1 of 2 recorded steps were searched."
+        in cover(project, session)
     )
 
 
 def test_the_count_of_a_replay_covers_its_new_answers(project: Project) -> None:
     replay = builders.replayed(recorded_session(project, questions=QUESTIONS[:1]), AUDIT)
     visitor, address = opened(shared(project, replay, Terms(redaction=BUILT_IN))[1])
-    counted = re.search("No matches in names and (.*?) when the link", words(visitor.get(address).text))
+    counted = re.search(
+        "No matches when the link was created and names and (.*?) were searched",
+        words(visitor.get(address).text),
+    )
     assert counted is not None
     assert counted[1] == "3 recorded steps and 1 new answer"
 

@@ -29,11 +29,11 @@ from timemachine.replay.runs.spend_limit import LimitReached, reserve_extra_call
 QUIET: Final = timedelta(seconds=60)
 LOST_AFTER: Final = 2 * LONGEST_CALL
 MOST_CELLS: Final = 500
-NOT_JUDGED: Final = ("identical", "error", "not_recorded")
+NOT_JUDGED: Final = ("identical", "formatting", "error", "not_recorded")
 
 
 def judged_cells(comparison: Comparison, step: int | None = None) -> QuerySet[ReplayStep]:
-    """Return the cells that can be judged: those with a recorded and a new answer that are not byte-identical."""
+    """Return the cells that can be judged: those with a recorded and a new answer of other words."""
     of_it = ReplayStep.objects.filter(
         replay__run__comparison=comparison, status="done", output__isnull=False, verdict__isnull=False
     ).exclude(verdict__in=NOT_JUDGED)

@@ -256,8 +256,9 @@ def _judging(
 
 
 def _estimate(project: Project, form: forms.ComparisonForm) -> Estimate:
-    found, every = quick_estimates(commands.checked(project, form.plan(project)))
-    return Estimate(found=found, every=every)
+    plan = commands.checked(project, form.plan(project))
+    found, every = quick_estimates(plan)
+    return Estimate(found=found, every=every, runs=len(plan.runs))
 
 
 def _form(
