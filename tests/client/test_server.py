@@ -92,3 +92,12 @@ def test_a_key_invalid_in_a_header_is_refused_without_repeating_it(key: str) -> 
 )
 def test_local_addresses_are_recognised(url: str, near: bool) -> None:
     assert find_server({"TIMEMACHINE_URL": url}).is_local is near
+
+
+def test_a_key_can_be_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("tmk_a_b\n")
+    named = {"TIMEMACHINE_URL": "https://example.org", "TIMEMACHINE_API_KEY_FILE": str(file)}
+    assert find_server(named).key == "tmk_a_b"
+    with pytest.raises(NoServer, match=r"^Both TIMEMACHINE_API_KEY and TIMEMACHINE_API_KEY_FILE are set"):
+        find_server(named | {"TIMEMACHINE_API_KEY": "tmk_c_d"})

@@ -24,6 +24,20 @@ from timemachine.embedded import postgres
 
 TOP = Path(__file__).resolve().parent.parent.parent
 DOCKERFILE = TOP / "docker" / "Dockerfile"
+COMPOSE = TOP / "docker" / "compose.yaml"
+NOT_IN_CONTAINERS = {
+    *(
+        "TIMEMACHINE_HOME",
+        "XDG_DATA_HOME",
+        "XDG_RUNTIME_DIR",
+        "PORT",
+        "HOST",
+        "STATIC_ROOT",
+        "TIMEMACHINE_PROCESS",
+    ),
+    *("MINILM", "DATABASE_MEMORY", "WEB_MEMORY", "WORKER_MEMORY", "DATABASE_IMAGE", "PYTHON_IMAGE", "IMAGE"),
+}
+"""Settings that a container does not need, and those of compose itself."""
 VARIABLES = {"POSTGRES_PASSWORD": "letters", "SECRET_KEY": "k" * 50}
 INSTRUCTIONS = {"FROM", "ARG", "ENV", "RUN", "WORKDIR", "COPY", "USER", "EXPOSE", "HEALTHCHECK", "CMD"}
 
@@ -31,8 +45,7 @@ INSTRUCTIONS = {"FROM", "ARG", "ENV", "RUN", "WORKDIR", "COPY", "USER", "EXPOSE"
 @pytest.fixture(scope="module")
 def services() -> dict[str, Any]:
     """The compose file's services, with its variables filled in."""
-    text = (TOP / "docker" / "compose.yaml").read_text()
-    services: dict[str, Any] = yaml.safe_load(_interpolated(text))["services"]
+    services: dict[str, Any] = yaml.safe_load(_interpolated(COMPOSE.read_text()))["services"]
     return services
 
 
@@ -72,20 +85,65 @@ def test_services_wait_for_the_prepare_service_which_waits_for_the_database(serv
     assert services["prepare"]["depends_on"] == {"database": {"condition": "service_healthy"}}
 
 
-def test_the_compose_file_contains_no_secrets() -> None:
-    with pytest.raises(KeyError, match="POSTGRES_PASSWORD"):
-        _interpolated((TOP / "docker" / "compose.yaml").read_text(), {"SECRET_KEY": "k"})
-    with pytest.raises(KeyError, match="SECRET_KEY"):
-        _interpolated((TOP / "docker" / "compose.yaml").read_text(), {"POSTGRES_PASSWORD": "p"})
+def test_without_its_secrets_nothing_starts(services: dict[str, Any], database: str, tmp_path: Path) -> None:
+    empty = yaml.safe_load(_interpolated(COMPOSE.read_text(), {}))["services"]
+    assert empty["database"]["environment"]["POSTGRES_PASSWORD"] == ""  # its image refuses that
+    refused = _run(empty["prepare"], database, tmp_path)
+    refused.communicate(timeout=60)
+    assert refused.returncode == 1
+    assert "SECRET_KEY is not set." in (tmp_path / "python.log").read_text()
 
 
-def test_services_get_the_settings_that_are_documented_for_servers(services: dict[str, Any]) -> None:
-    documented = set(re.findall(r"`([A-Z][A-Z_]{3,})`", (TOP / "docs" / "settings.md").read_text()))
-    wanted = {
-        name for name in documented if name.startswith(("OIDC_", "METRICS_", "LOG_", "SIGN_IN_", "AUDIT_"))
-    }
-    assert wanted - services["web"]["environment"].keys() == set()
-    assert "MIN_FREE_DISK_MB" in services["web"]["environment"]
+def test_every_program_gets_every_setting_that_is_documented_for_servers(services: dict[str, Any]) -> None:
+    text = (TOP / "docs" / "settings.md").read_text()
+    sections = text.partition("## Data and web server")[2].partition("## Command line and clients")[0]
+    rows = re.findall(r"^\| (`[A-Z].*?) \|", sections, re.MULTILINE)
+    documented = {name for row in rows for name in re.findall(r"`([A-Z][A-Z_]+)`", row)}
+    secrets = set(
+        re.findall(r"`([A-Z][A-Z_]+)`", text.partition("/run/secrets/secret_key`")[2].partition("If both")[0])
+    )
+    secrets -= {"TIMEMACHINE_API_KEY"}
+    wanted = (documented - NOT_IN_CONTAINERS) | secrets | {f"{name}_FILE" for name in secrets}
+    first, *others = (dict(services[name]["environment"]) for name in ("prepare", "web", "worker", "beat"))
+    assert wanted - first.keys() == set()
+    for other in others:
+        other.pop("TIMEMACHINE_PROCESS")
+        assert other == first
+
+
+def test_secrets_can_be_mounted_as_files(services: dict[str, Any]) -> None:
+    text = (TOP / "docker" / "compose.secrets.yaml").read_text()
+    chosen = dict(re.findall(r"^#   ([A-Z_]+)=(\S*)$", text, re.MULTILINE))
+    added = yaml.safe_load(text)
+    merged = yaml.safe_load(_interpolated(COMPOSE.read_text(), chosen))["services"]
+    assert set(merged) == set(services)
+    for name, service in merged.items():
+        mounted = {f"/run/secrets/{secret}" for secret in added["services"][name]["secrets"]}
+        used = {value for key, value in service["environment"].items() if key.endswith("_FILE") and value}
+        assert used == mounted
+        for variable in ("SECRET_KEY", "DATABASE_URL", "POSTGRES_PASSWORD"):
+            assert not service["environment"].get(variable)
+    assert {secret for each in added["services"].values() for secret in each["secrets"]} == added[
+        "secrets"
+    ].keys()
+    ignored = (TOP / ".gitignore").read_text().splitlines()
+    assert {"/docker/.env", "/docker/secrets/"} <= set(ignored)
+
+
+def test_every_service_has_limits_and_says_whether_it_works(services: dict[str, Any]) -> None:
+    for name, service in services.items():
+        limits = service["deploy"]["resources"]["limits"]
+        assert limits["memory"]
+        assert limits["pids"]
+        assert service["logging"]["options"]["max-size"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        if name == "web":
+            assert [rest for instruction, rest in _instructions() if instruction == "HEALTHCHECK"]
+        else:
+            assert "test" in service["healthcheck"] or (name, service["healthcheck"]) == (
+                "prepare",
+                {"disable": True},
+            )
 
 
 def test_the_commands_of_the_image_run_outside_a_container(
@@ -110,8 +168,10 @@ def test_the_commands_of_the_image_run_outside_a_container(
             partial(_ready, port),
             partial(_exists, database, "pgmq.q_tm_celery"),
             (tmp_path / "beat-schedule").exists,
+            partial(_is_healthy, services["worker"], database),
         ):
             _wait_for(condition, running)
+        assert not _is_healthy(services["worker"], f"{database}_other")
         assert {name: process.poll() for name, process in running.items()} == dict.fromkeys(running)
     finally:
         codes = {name: _terminate(process) for name, process in running.items()}
@@ -123,7 +183,7 @@ def test_the_image_includes_minilm_only_if_built_with_it(services: dict[str, Any
     steps = [rest for name, rest in _instructions() if name == "RUN" and rest.startswith("uv sync")]
     assert len(steps) == 2
     assert "ARG MINILM=" in DOCKERFILE.read_text()
-    assert services["web"]["build"]["args"] == {"MINILM": ""}
+    assert services["web"]["build"]["args"]["MINILM"] == ""
     for chosen, included in (("", False), ("1", True)):
         for step in steps:
             echoed = subprocess.run(
@@ -174,11 +234,17 @@ def _image_command() -> list[str]:
 
 
 def _interpolated(text: str, chosen: dict[str, str] = VARIABLES) -> str:
-    def value(match: re.Match[str]) -> str:
-        name, sign, rest = match.groups()
-        return chosen.get(name, rest) if sign == ":-" else chosen[name]
+    """Replace variables as compose does, the inner ones first."""
 
-    return re.sub(r"\$\{(\w+)(:[-?])([^}]*)\}", value, text)
+    def value(match: re.Match[str]) -> str:
+        name, colon, default = match.groups()
+        return (chosen.get(name) or default) if colon else chosen.get(name, default)
+
+    before = ""
+    while text != before:
+        before, text = text, re.sub(r"\$\{(\w+)(:?)-([^${}]*)\}", value, text)
+    assert "${" not in text
+    return text
 
 
 def _run(service: dict[str, Any], database: str, folder: Path, **more: str) -> subprocess.Popen[bytes]:
@@ -200,6 +266,13 @@ def _terminate(process: subprocess.Popen[bytes]) -> int:
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     return process.returncode
+
+
+def _is_healthy(service: dict[str, Any], database: str) -> bool:
+    _, *command = service["healthcheck"]["test"]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = clean_environment() | service["environment"] | {"DATABASE_URL": database, "PATH": path}
+    return subprocess.run(command, cwd=TOP, env=environment, capture_output=True, check=False).returncode == 0
 
 
 def _ready(port: str) -> bool:

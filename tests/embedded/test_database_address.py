@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,7 @@ with psycopg.connect(settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"]) as
 
 
 @pytest.mark.parametrize("process", ["web", "worker"])
-def test_parameters_of_the_address_apply_to_the_product_and_its_queue(process: str) -> None:
+def test_parameters_of_the_address_apply_to_the_product_and_its_queue(process: str, tmp_path: Path) -> None:
     address = os.environ["DATABASE_URL"]
     also = "&" if "?" in address else "?"
     environment = os.environ | {
@@ -27,6 +28,10 @@ def test_parameters_of_the_address_apply_to_the_product_and_its_queue(process: s
         "TIMEMACHINE_PROCESS": process,
     }
     environment.pop("CELERY_BROKER_URL", None)
+    if process == "worker":  # the same from a file
+        file = tmp_path / "address"
+        file.write_text(environment.pop("DATABASE_URL") + "\n")
+        environment["DATABASE_URL_FILE"] = str(file)
     seen = subprocess.run(
         [sys.executable, "-c", SHOW_APPLICATION_NAMES],
         env=environment,

@@ -1,5 +1,7 @@
 """Model names: what a text resolves to, and whether the model is usable here."""
 
+from pathlib import Path
+
 import pytest
 
 from timemachine.core.pure.errors import InvalidInput, Unavailable
@@ -163,6 +165,14 @@ def test_a_connection_has_the_provider_s_address_and_key(monkeypatch: pytest.Mon
     monkeypatch.delenv("XAI_API_KEY")
     with pytest.raises(Unavailable, match="XAI_API_KEY is not set"):
         connection_to(name)
+
+
+def test_a_key_in_a_file_is_read_again_for_each_call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("XAI_API_KEY", raising=False)
+    monkeypatch.setenv("XAI_API_KEY_FILE", str(tmp_path / "key"))
+    for key in ("first", "second"):
+        (tmp_path / "key").write_text(f"{key}\n")
+        assert connection_to(ModelName(provider="xai", model="m")).api_key == key
 
 
 def test_the_operator_can_change_the_address_of_a_provider(monkeypatch: pytest.MonkeyPatch) -> None:

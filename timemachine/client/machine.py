@@ -188,6 +188,8 @@ class TimeMachine(ByName):
 
     def _found_server(self) -> Server:
         named = {name: value for name, value in self._named.items() if value is not None}
+        if "TIMEMACHINE_API_KEY" in named:
+            named["TIMEMACHINE_API_KEY_FILE"] = ""
         return find_server({**os.environ, **named})
 
     def _server(self) -> Server | None:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from timemachine.client.errors import NoServer
+from timemachine.core.pure.errors import Unavailable
 from timemachine.core.pure.home import home, local_key_file, running_server
+from timemachine.core.pure.secret_settings import secret
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -36,8 +38,15 @@ def find_server(environment: Mapping[str, str]) -> Server:
         )
     here = _checked_url(running.url) if running else None
     url = _checked_url(chosen) if chosen else here or ""
-    key = environment.get("TIMEMACHINE_API_KEY", "").strip() or (_local_key() if url == here else None)
+    key = _given_key(environment) or (_local_key() if url == here else None)
     return Server(url=url, key=_checked_key(key) if key else None)
+
+
+def _given_key(environment: Mapping[str, str]) -> str:
+    try:
+        return secret("TIMEMACHINE_API_KEY", environment)
+    except Unavailable as why:
+        raise NoServer(why.message, code="not_a_key") from why
 
 
 def runs_here(url: str) -> bool:

@@ -15,6 +15,7 @@ from psycopg.conninfo import make_conninfo
 from timemachine.config import env
 from timemachine.core.accounts.provider.pure.roles import parse_roles
 from timemachine.core.pure.home import home, running_server
+from timemachine.llm.table import PROVIDERS
 
 django_stubs_ext.monkeypatch()  # lets generic Django classes take type parameters
 
@@ -263,6 +264,10 @@ EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", "wordllama")
 MODEL_PRICES = env.text("MODEL_PRICES")
 ANSWER_CACHE_MAX_MB = env.number("ANSWER_CACHE_MAX_MB", 64)
 ANSWER_CACHE_MAX_AGE_DAYS = env.number("ANSWER_CACHE_MAX_AGE_DAYS", 30)
+
+for _variable in ("EMBEDDING_SERVER_API_KEY", *(each.key_variable for each in PROVIDERS.values())):
+    if _variable:
+        env.secret(_variable)  # each call reads it again; this ends a program with a wrong one
 
 # --- metrics and health
 

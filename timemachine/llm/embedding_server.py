@@ -11,6 +11,7 @@ from time import sleep
 from typing import Any
 
 from timemachine.core.pure.errors import ModelFailed, Unavailable
+from timemachine.core.pure.secret_settings import secret
 from timemachine.llm.attempts import Exchange
 from timemachine.llm.calling import wait_before_repeating
 from timemachine.llm.failure import not_understood
@@ -54,7 +55,7 @@ def connection(model: str) -> Connection:
         raise Unavailable(
             f"The embedding model {PROVIDER}:{model} cannot be used: {wrong}", code="no_embeddings"
         )
-    key = os.environ.get("EMBEDDING_SERVER_API_KEY", "").strip()
+    key = secret("EMBEDDING_SERVER_API_KEY")
     return Connection(protocol="openai", base_url=_address(), api_key=key or None)
 
 

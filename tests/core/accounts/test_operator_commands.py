@@ -35,7 +35,12 @@ def test_preparing_prints_one_line_of_json_with_a_sign_in_link_for_the_administr
     assert authenticate_key(local_key_file().read_text()).project == queries.first_project()
 
 
-def test_preparing_can_be_told_to_store_no_key(db: None) -> None:
+def test_preparing_can_be_told_to_store_no_key_and_then_needs_a_secret_key(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(CommandError, match=r"^SECRET_KEY is not set\."):
+        command_output("prepare", "--no-local-key")
+    monkeypatch.setenv("SECRET_KEY", "k" * 50)
     local_key_file().unlink(missing_ok=True)
     command_output("prepare", "--no-local-key")
     assert not local_key_file().exists()

@@ -1,18 +1,19 @@
 """Settings that are secret: environment variables, or files that variables name."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from timemachine.core.pure.errors import Unavailable
 from timemachine.core.pure.home import secret_key_file
 
 
-def secret(name: str) -> str:
+def secret(name: str, environment: Mapping[str, str] = os.environ) -> str:
     """Return the variable, or the content of the file that `NAME_FILE` names; empty if there is neither.
 
     Raises `Unavailable` if both are set, or if the file cannot be read or is empty.
     """
-    value, file = os.environ.get(name, "").strip(), os.environ.get(f"{name}_FILE", "").strip()
+    value, file = environment.get(name, "").strip(), environment.get(f"{name}_FILE", "").strip()
     if not file:
         return value
     if value:

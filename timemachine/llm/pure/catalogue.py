@@ -11,6 +11,7 @@ from datetime import datetime
 from difflib import get_close_matches
 
 from timemachine.core.pure.errors import InvalidInput, Unavailable
+from timemachine.core.pure.secret_settings import secret
 from timemachine.llm.table import PROVIDERS, Protocol, Provider
 
 LOCAL = "local"
@@ -175,7 +176,7 @@ def connection_to(name: ModelName, *, own_key: str | None = None) -> Connection:
     return Connection(
         protocol=provider.protocol,
         base_url=base_url_of(provider),
-        api_key=own_key or _setting(provider.key_variable) or None,
+        api_key=own_key or _key_of_environment(provider) or None,
         own_key=own_key is not None,
         limit_parameter=provider.limit_parameter,
         seed_parameter=provider.seed_parameter,
@@ -288,7 +289,12 @@ def user_in(variable: str) -> str | None:
 
 def key_of_environment(provider: Provider) -> bool:
     """Return whether the environment has a key for the provider."""
-    return bool(_setting(provider.key_variable))
+    return bool(_key_of_environment(provider))
+
+
+def _key_of_environment(provider: Provider) -> str:
+    """Return the key, read again each time, so that a new one in a file needs no restart. Raises `Unavailable`."""
+    return secret(provider.key_variable) if provider.key_variable else ""
 
 
 def _why_no_key(provider: Provider, keys: Mapping[str, ProjectKey]) -> str | None:
@@ -313,5 +319,5 @@ def _why_no_server(name: str, servers: Mapping[str, ModelServerValue]) -> str | 
     return None
 
 
-def _setting(variable: str | None) -> str:
-    return os.environ.get(variable or "", "").strip()
+def _setting(variable: str) -> str:
+    return os.environ.get(variable, "").strip()

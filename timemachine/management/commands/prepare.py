@@ -17,6 +17,7 @@ from timemachine.core.accounts.models import User
 from timemachine.core.database import failure_of, lock_when_free
 from timemachine.core.pure.database_requirements import Unsuitable
 from timemachine.core.pure.home import local_key_file
+from timemachine.core.pure.secret_settings import secret_keys
 from timemachine.core.requirements import check_database
 
 _LOCK: Final = "the preparation of the database"
@@ -41,6 +42,11 @@ class Command(BaseCommand):
 
         If several run at the same time, one prepares and the others wait for it.
         """
+        if no_local_key and not secret_keys():
+            raise CommandError(
+                "SECRET_KEY is not set. Set it to 50 random characters, the same for every program of this server, "
+                "or SECRET_KEY_FILE to a file with them."
+            )
         Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns without it
         try:
             check_database()
