@@ -23,6 +23,7 @@ LONG: Final = (
     "tests/e2e/test_worker_killed.py",
     "tests/e2e/test_crash_lab.py",
     "tests/e2e/test_with_a_model.py",
+    "tests/web/access/test_matrix.py",
     "tests/web/test_looks.py",
     "tests/web/test_query_counts.py",
     "tests/api/test_schema.py",

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.api.conftest import Program, program
-from timemachine.core.accounts.models import Project
+from tests.api.conftest import Program
 from timemachine.knowledge import embedding_backlog
 from timemachine.knowledge.embedding import minilm
 from timemachine.knowledge.embedding.files import ModelFiles
@@ -65,18 +64,6 @@ def test_refused_frames_are_counted_with_a_reason_and_retried_on_request(
     requested = filled.post("/collections/handbook/embedding", {"model": "minilm"}).json()
     assert requested["refused"] is None
     assert embedding_backlog.is_due(Collection.objects.get().id)
-
-
-def test_only_an_admin_key_may_re_embed(filled: Program, project: Project) -> None:
-    for scope in ("read", "record", "run"):
-        refused = program(project, scope).post("/collections/handbook/embedding", {"model": "minilm"})
-        assert (refused.status_code, refused.json()["code"]) == (403, "scope_missing")
-    assert program(project, "read").get("/collections/handbook/embedding").status_code == 200
-
-
-def test_a_collection_of_another_project_is_not_found(filled: Program, stranger: Program) -> None:
-    assert stranger.get("/collections/handbook/embedding").status_code == 404
-    assert stranger.post("/collections/handbook/embedding", {"model": "minilm"}).status_code == 404
 
 
 def test_an_unknown_model_is_refused_with_the_known_ones(filled: Program) -> None:

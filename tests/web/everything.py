@@ -2,10 +2,11 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
@@ -38,6 +39,9 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 CANARY = "kanarie"
+BY_NAME: Final = dict.fromkeys(("sessions", "suites", "redactions", "redaction"), CANARY)
+"""What has a key or name of its own, by which addresses can name it too."""
+NO_NAMES: Final[Mapping[str, str]] = {}
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\{(\w+)\}")
 
 
@@ -50,20 +54,22 @@ class FullProject:
     browser: Client
     named: dict[str, str]
 
-    def at(self, written: str) -> str:
-        """Return the address in this project for a route pattern."""
+    def at(self, written: str, names: Mapping[str, str] = NO_NAMES) -> str:
+        """Return the address in this project for a route pattern; `names` are used instead of ids."""
+        named = {**self.named, **names}
         parts: list[str] = []
         for part in written.split("/"):
             before = parts[-1] if parts else ""
-            parts.append(PARAMETER.sub(partial(self._value, before), part))
+            parts.append(PARAMETER.sub(partial(_value, named, before), part))
         return "/".join(parts)
 
-    def _value(self, before: str, found: re.Match[str]) -> str:
-        name = found[1] or found[2]
-        for known in (f"{before}/{name}", before, name):
-            if known in self.named:
-                return self.named[known]
-        raise AssertionError(f"{before}/{found[0]} needs a case here")
+
+def _value(named: Mapping[str, str], before: str, found: re.Match[str]) -> str:
+    name = found[1] or found[2]
+    for known in (f"{before}/{name}", before, name):
+        if known in named:
+            return named[known]
+    raise AssertionError(f"{before}/{found[0]} needs a case here")
 
 
 def created(answer: Any) -> Any:

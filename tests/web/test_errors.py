@@ -19,16 +19,6 @@ def test_an_unknown_page_is_not_found(path: str) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    "path", ["/", "/sessions/x/", "/collections/", "/shares/", "/settings/", "/replays/x/"]
-)
-def test_a_page_of_the_project_redirects_to_the_sign_in_page(project: Project, path: str) -> None:
-    answer = Client().get(path)
-    assert answer.status_code == 302
-    assert answer["Location"].startswith("/sign-in/?next=")
-
-
-@pytest.mark.django_db
 def test_a_form_without_its_token_is_refused_with_a_message() -> None:
     answer = Client(enforce_csrf_checks=True).post("/sign-in/", {"email": "a@b.c", "password": "x"})
     assert answer.status_code == 403

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Program, api, program, stranger
+from tests.api.conftest import Program, api, stranger
 from tests.builders import tamper
 from tests.memory.transcripts.test_transcripts import TURNS, message, read_transcript, record, sequences
 from timemachine.core.accounts.models import Project
@@ -164,16 +164,3 @@ def test_a_worker_applies_the_rule_of_a_project_but_not_to_undone_sessions(
 def test_an_invalid_number_of_days_is_refused(api: Program, days: Any) -> None:
     assert api.put("/compressions/rule", {"days": days}).status_code == 422
     assert api.post("/compressions", {"older_than_days": days}).status_code == 422
-
-
-def test_another_project_and_a_key_without_the_scope_change_nothing(
-    stranger: Program, session: Session, project: Project
-) -> None:
-    assert session
-    for answer in (stranger.get(PATH), stranger.post(PATH), stranger.delete(PATH)):
-        assert answer.status_code == 404
-    reader, recorder = program(project, "read"), program(project, "read", "record")
-    assert reader.post(PATH).status_code == 403
-    assert recorder.post("/compressions", {"older_than_days": 1}).status_code == 403
-    assert recorder.put("/compressions/rule", {"days": 1}).status_code == 403
-    assert not Compression.objects.exists()

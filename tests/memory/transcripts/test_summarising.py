@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Program, api, program, stranger
+from tests.api.conftest import Program, api, stranger
 from tests.memory.transcripts.test_transcripts import TURNS, message, record
 from tests.stub_model_server import Script, StubModelServer
-from timemachine.core.accounts.models import Project
 from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.knowledge.models import Frame
 from timemachine.memory.transcripts.pure.summary_prompt import (
@@ -148,22 +147,6 @@ def test_an_invalid_request_is_refused(
 def test_a_session_without_turns_has_no_summary(api: Program) -> None:
     record(api, "story")
     assert api.post(PATH, {"collection": "lessons"}).json()["code"] == "nothing_to_summarise"
-
-
-def test_another_project_can_neither_create_nor_see_a_summary(stranger: Program, session: Session) -> None:
-    assert session
-    assert stranger.post(PATH, {"collection": "lessons"}).status_code == 404
-    assert stranger.get(PATH).status_code == 404
-
-
-def test_a_key_without_the_required_scopes_cannot_create_a_summary(
-    project: Project, session: Session
-) -> None:
-    assert session
-    for scope in ("run", "record"):
-        answer = program(project, "read", scope).post(PATH, {"collection": "lessons"})
-        assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing")
-    assert not Frame.objects.exists()
 
 
 def test_an_erasure_names_the_collection_with_the_summary(api: Program, session: Session) -> None:

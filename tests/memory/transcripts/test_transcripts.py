@@ -290,10 +290,6 @@ def test_an_invalid_parameter_is_refused_by_name(
     assert (answer.status_code, field in answer.json()["message"]) == (422, True), answer.json()
 
 
-def test_a_session_of_another_project_is_not_found(stranger: Program, session_key: str) -> None:
-    assert stranger.get(f"/sessions/{session_key}/transcript").status_code == 404
-
-
 @pytest.fixture
 def begun(api: Program, project: Project) -> dict[str, Iterator[bytes]]:
     """Start a transcript in each form. Its first piece was read, but not yet the last turns."""

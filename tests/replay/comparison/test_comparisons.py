@@ -205,18 +205,6 @@ def test_an_invalid_mark_or_cell_is_refused(
     assert api.post(f"/comparisons/{comparison.id}/marks", sent).json()["code"] == code
 
 
-def test_a_comparison_of_another_project_is_not_found(other_project: Project, comparison: Comparison) -> None:
-    stranger = program(other_project)
-    for path in ("", "/cells", "/export"):
-        assert stranger.get(f"/comparisons/{comparison.id}{path}").status_code == 404
-    for path in ("/cancel", "/retry"):
-        assert stranger.post(f"/comparisons/{comparison.id}{path}").status_code == 404
-    assert stranger.get("/comparisons").json()["items"] == []
-    assert stranger.get("/comparisons/nonsense").json()["code"] == "comparison_not_found"
-    reader = program(comparison.project, "read")
-    assert reader.post(f"/comparisons/{comparison.id}/cancel").json()["code"] == "scope_missing"
-
-
 def test_erasing_sessions_erases_their_answers_and_finally_the_comparison(
     db: None,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from tests.api.conftest import Program, program
+from tests.api.conftest import Program
 from tests.builders import tamper
 from tests.replay.judging.opinions import ANSWER, ASK, MODEL, judge_reply, opinion, place_of
 from tests.stub_model_server import Script, StubModelServer
@@ -218,21 +218,6 @@ def test_the_estimate_is_shown_before_any_call(session: Session, api: Program, s
     assert api.get(path, model="local:extractive").json()["code"] == "cannot_judge"
     assert len(stub.calls()) == 1
     assert "about $0.00" in browser_of(session.project).get(f"/sessions/{session.id}/?step={ASK}").text
-
-
-def test_scopes_roles_and_projects_are_enforced(
-    session: Session, other_project: Project, stub: StubModelServer
-) -> None:
-    path = f"/sessions/{session.id}/actions/{ASK}/judgements"
-    reader = program(session.project, "read", "record")
-    assert reader.post(path, {"model": MODEL}).status_code == 403
-    assert reader.get(path).json()["items"] == []
-    assert program(other_project).post(path, {"model": MODEL}).status_code == 404
-    form = {"model": MODEL}
-    address = f"/sessions/{session.id}/steps/{ASK}/judge/"
-    assert browser_of(session.project, "viewer").post(address, form).status_code == 403
-    assert browser_of(other_project, "admin").post(address, form).status_code == 404
-    assert len(stub.calls()) == 1
 
 
 def test_a_person_requests_a_judgement_on_the_action_tab(

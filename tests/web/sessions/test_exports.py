@@ -69,9 +69,3 @@ def test_an_unknown_format_is_refused_with_the_known_ones(viewer: Client, sessio
     answer = viewer.get(f"/sessions/{session.id}/export/docx")
     assert answer.status_code == 422
     assert "timemachine, atif, otlp_json, zip" in answer.content.decode()
-
-
-def test_another_projects_session_cannot_be_exported(other_project: Project, session: Session) -> None:
-    stranger = browser_of(other_project, VIEWER)
-    assert stranger.get(f"/sessions/{session.id}/export/").status_code == 404
-    assert stranger.get(f"/sessions/{session.id}/export/timemachine").status_code == 404

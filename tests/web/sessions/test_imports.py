@@ -178,13 +178,6 @@ def test_an_import_does_not_replace_a_session_recorded_here(operator: Client) ->
     assert Session.objects.get().last_sequence == 0
 
 
-def test_a_viewer_cannot_import(project: Project) -> None:
-    viewer = signed_in(project, "viewer")
-    assert viewer.get("/import/").status_code == 403
-    assert viewer.post("/import/", {"file": transcript(line(1, "one"))}).status_code == 403
-    assert not Session.objects.exists()
-
-
 def test_a_form_without_its_token_is_refused(project: Project) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(member(project, "operator").user)

@@ -9,7 +9,6 @@ from django.test import Client
 from django.utils.timezone import now
 from pytest_django import DjangoAssertNumQueries
 
-from tests.web.people import browser_of
 from tests.web.timelines import HOSTILE, get, recorded, rows, words
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.growing import import_lines
@@ -153,11 +152,3 @@ def test_a_session_without_steps_has_no_update_until_it_changes(operator: Client
     assert operator.get("/sessions/s/tail/?since=0").status_code == 204
     end_session(session.id)
     assert data_value(get(operator, "/sessions/s/tail/?since=0"), "status") == "ended"
-
-
-def test_another_projects_updates_are_not_found(
-    client: Client, project: Project, other_project: Project
-) -> None:
-    recorded(other_project, events(3))
-    assert browser_of(project).get("/sessions/s/tail/").status_code == 404
-    assert client.get("/sessions/s/tail/").status_code == 302

