@@ -4,11 +4,15 @@ What was encrypted under an earlier SECRET_KEY can be read while that is in SECR
 """
 
 import base64
+from dataclasses import dataclass
+from typing import Any
 
-from cryptography.fernet import Fernet, MultiFernet
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
 
 
 def cipher(purpose: bytes) -> MultiFernet:
@@ -19,3 +23,29 @@ def cipher(purpose: bytes) -> MultiFernet:
         derived = derivation.derive(secret.encode() if isinstance(secret, str) else secret)
         keys.append(Fernet(base64.urlsafe_b64encode(derived)))
     return MultiFernet(keys)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reencrypted:
+    """How many secrets of a kind are encrypted under the current SECRET_KEY now, and how many cannot be read."""
+
+    noun: str
+    done: int
+    unreadable: int
+
+
+def reencrypt(rows: QuerySet[Any], column: str, *, purpose: bytes, noun: str) -> Reencrypted:
+    """Encrypt a column again, under the current SECRET_KEY. What cannot be read stays as it is."""
+    under = cipher(purpose)
+    done = unreadable = 0
+    for pk in rows.values_list("pk", flat=True):
+        with transaction.atomic():
+            row = rows.select_for_update().filter(pk=pk).values_list(column).first()
+            if row is None:
+                continue
+            try:
+                rows.filter(pk=pk).update(**{column: under.rotate(bytes(row[0]))})
+                done += 1
+            except InvalidToken:
+                unreadable += 1
+    return Reencrypted(noun=noun, done=done, unreadable=unreadable)

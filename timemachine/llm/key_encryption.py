@@ -2,8 +2,9 @@
 
 from cryptography.fernet import InvalidToken
 
-from timemachine.core.encryption import cipher
+from timemachine.core.encryption import Reencrypted, cipher, reencrypt
 from timemachine.core.pure.errors import Unavailable
+from timemachine.llm.models import ModelServer, ProviderKey
 
 _PURPOSE = b"timemachine model server key 1"
 
@@ -35,3 +36,12 @@ def is_readable(stored: bytes) -> bool:
     except InvalidToken:
         return False
     return True
+
+
+def reencrypt_keys() -> list[Reencrypted]:
+    """Encrypt the keys of providers and of servers under the current SECRET_KEY."""
+    servers = ModelServer.objects.exclude(encrypted_key=None)
+    return [
+        reencrypt(ProviderKey.objects.all(), "encrypted_key", purpose=_PURPOSE, noun="provider key"),
+        reencrypt(servers, "encrypted_key", purpose=_PURPOSE, noun="model server key"),
+    ]

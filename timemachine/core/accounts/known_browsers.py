@@ -27,4 +27,4 @@ def id_of(token: str, account: str) -> str | None:
     except signing.BadSignature:
         return None
     user = User.objects.filter(pk=of, email=account).first()
-    return browser if user is not None and as_of == user.get_session_auth_hash() else None
+    return browser if user is not None and as_of in user.session_auth_hashes() else None

@@ -46,6 +46,10 @@ class User(AbstractBaseUser):
     def __str__(self) -> str:
         return self.name or self.email
 
+    def session_auth_hashes(self) -> set[str]:
+        """Return what proves the current password: the hash under SECRET_KEY, and those under its fallbacks."""
+        return {self.get_session_auth_hash(), *self.get_session_auth_fallback_hash()}
+
 
 class Project(models.Model):
     """The tenant: every row belongs to one project, and nothing is shared between projects."""

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.database import lock_until_commit
-from timemachine.core.encryption import cipher
+from timemachine.core.encryption import Reencrypted, cipher, reencrypt
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import sha256_hex
 from timemachine.core.pure.errors import Unavailable
@@ -64,6 +64,11 @@ def is_readable(key: SigningKey) -> bool:
     except Unavailable:
         return False
     return True
+
+
+def reencrypt_keys() -> Reencrypted:
+    """Encrypt the keys under the current SECRET_KEY. They stay the same keys, with the same fingerprints."""
+    return reencrypt(SigningKey.objects.all(), "private_key", purpose=_PURPOSE, noun="signing key")
 
 
 def projects_with_unreadable_key(projects: QuerySet[Any]) -> list[UUID]:

@@ -92,6 +92,11 @@ def deleted_before(project: Project, key: str) -> QuerySet[ErasedSession]:
     return ErasedSession.objects.filter(project=project, key_mark__in=marks).order_by("-erased_at", "-id")
 
 
+def count_marks() -> int:
+    """Return how many deleted sessions are recognised by their key, for which the secret of that time is needed."""
+    return ErasedSession.objects.count()
+
+
 def deletion_of(project: Project, id_or_key: str) -> ErasedSession | None:
     """Return the last deletion of the project's session with that uuid or key, or None. Two queries at most."""
     session_id = uuid_of(id_or_key)

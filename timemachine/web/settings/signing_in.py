@@ -41,7 +41,7 @@ class FirstStep:
         if datetime.fromtimestamp(self.at, UTC) < now() - SECOND_STEP_WITHIN:
             return None
         found = User.objects.filter(pk=self.user_id, is_active=True).first()
-        return found if found is not None and found.get_session_auth_hash() == self.auth_hash else None
+        return found if found is not None and self.auth_hash in found.session_auth_hashes() else None
 
 
 def begin(

@@ -6,7 +6,7 @@ import pyotp
 from cryptography.fernet import InvalidToken
 
 from timemachine.core.accounts.models import SecondFactor, User
-from timemachine.core.encryption import cipher
+from timemachine.core.encryption import Reencrypted, cipher, reencrypt
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Unavailable
 
@@ -52,3 +52,9 @@ def secret_of(app: SecondFactor) -> str:
             "put the earlier SECRET_KEY into SECRET_KEY_FALLBACKS.",
             code="second_factor_unreadable",
         ) from why
+
+
+def reencrypt_secrets() -> Reencrypted:
+    """Encrypt the secrets of all apps under the current SECRET_KEY."""
+    found = SecondFactor.objects.filter(kind=SecondFactor.APP)
+    return reencrypt(found, "secret", purpose=_PURPOSE, noun="authenticator app")
