@@ -199,9 +199,15 @@ def arm(verdict: object = "identical", cost: float = 0.01, grounding: object = 0
         ),
         (
             8,
+            [arm(grounding=(*[0.5] * 5, *[0.9] * 2, 0.3)), arm(grounding=0.5)],
+            "These 8 asks show no difference between the variants. But in 2 of 8 asks, small is better grounded than large, and in 1 worse. "
+            "Read the answers that differ before you choose. "
+            "About 28 more asks like these would be needed to show a difference of 0.10 in grounding.",
+        ),
+        (
+            8,
             [arm(grounding=(0.5, 0.52)), arm(grounding=0.5)],
-            "These 8 asks show no difference between the variants. But in 4 of 8 asks, small is better grounded than large. "
-            "Read the answers that differ before you choose.",
+            "These 8 asks show no difference between the variants.",
         ),
         (
             8,

@@ -84,7 +84,9 @@ def test_the_form_launches_a_comparison_and_its_page_follows_the_progress(
     assert all(question in shown for question in QUESTIONS)
     assert "numbers differ" in shown
     assert "Grounding: too few" in shown
-    assert "Noise floor: each variant against itself" in shown
+    noise = shown.split("Noise floor: each variant against itself")[1]
+    assert "The same variant again" not in noise
+    assert "the same in all 3 asks" in " ".join(noise.split())
     assert "hx-trigger" not in done
     assert "answers as recorded in 3 of 3 asks" in shown
     assert address in page(browser, "/comparisons/")

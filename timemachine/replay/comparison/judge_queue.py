@@ -33,7 +33,7 @@ NOT_JUDGED: Final = ("identical", "formatting", "error", "not_recorded")
 
 
 def judged_cells(comparison: Comparison, step: int | None = None) -> QuerySet[ReplayStep]:
-    """Return the cells that can be judged: those with a recorded and a new answer of other words."""
+    """Return the cells that can be judged: those with a recorded and a new answer whose words differ."""
     of_it = ReplayStep.objects.filter(
         replay__run__comparison=comparison, status="done", output__isnull=False, verdict__isnull=False
     ).exclude(verdict__in=NOT_JUDGED)

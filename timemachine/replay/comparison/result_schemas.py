@@ -122,7 +122,7 @@ METHOD: Final = Method(
     difference="B − A, step by step",
     interval="95%, none below 6 pairs; paired t below 100 independent units, percentile bootstrap from 100; where there are "
     "several sessions, sessions are the independent units, and the error is never smaller than that of as many independent steps; "
-    "where all differences are the same, others are assumed to be no farther away than no difference is",
+    "where all differences are the same, the interval allows for other differences in steps that were not measured",
     bootstrap=Bootstrap(resamples=RESAMPLES, seed=SEED),
     test="McNemar's exact test for shares, Wilcoxon's signed ranks with Pratt's zeros for graded figures; two-sided; steps are taken as "
     "independent",

@@ -40,6 +40,8 @@ _BY_THE_RECORDING: Final = (_MOST_AGREEING, *(_AHEAD[each.name] for each in OF_T
 _MEASURED: Final = frozenset({COST.name, LATENCY.name, TOKENS.name})
 LEAST_SHARE: Final = 0.05
 """The least difference of costs, latencies and tokens that counts, as a share of what it is compared with."""
+LEAST_GROUNDING: Final = 0.02
+"""The least mean difference of grounding for which the answers should be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,19 +151,22 @@ def _not_behind(found: Findings, standings: Sequence[_Standing]) -> str:
 
 
 def _better_grounded(found: Findings, names: Mapping[int, str]) -> str:
-    """Say which of these variants is better grounded than another one more often than worse; empty if none is."""
+    """Say which of these variants is better grounded than another one, and how often; empty if none is by more than a trifle."""
     grounded = [
-        (result.losses, result.n, names[pair.a], names[pair.b])
+        (result.losses, result.wins, result.n, names[pair.a], names[pair.b])
         for pair in found.ordered
         if pair.a in names and pair.b in names
         for result in pair.results
-        if result.metric == GROUNDING.name and result.losses > result.wins
+        if result.metric == GROUNDING.name
+        and result.losses > result.wins
+        and abs(result.difference or 0) >= LEAST_GROUNDING
     ]
     if not grounded:
         return ""
-    often, of, better, worse = max(grounded)
+    often, seldom, of, better, worse = max(grounded)
     asks = counted(of, noun_of(GROUNDING.name, found.steps))
-    return f" But in {often:,} of {asks}, {better} is better grounded than {worse}. Read the answers that differ before you choose."
+    otherwise = f", and in {seldom:,} worse" if seldom else ""
+    return f" But in {often:,} of {asks}, {better} is better grounded than {worse}{otherwise}. Read the answers that differ before you choose."
 
 
 def _rivals(found: Findings, best: _Standing, standings: Sequence[_Standing]) -> dict[int, str]:

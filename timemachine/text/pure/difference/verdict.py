@@ -20,8 +20,8 @@ _MOST_EVIDENCE: Final = 50
 _LONGEST: Final = 1_000
 # The most terms of a sentence whose rotations are compared.
 _MOST_TERMS: Final = 200
-# A citation after a word or a sentence. Without the space, it could be an index: `rows[1]`.
-_MARK: Final = re.compile(rf"(?<!\w){CITATION}")
+# Citations at the end of a sentence, before or after its full stop. Elsewhere, numbers in brackets can be data.
+_CITATIONS: Final = re.compile(rf"(?<=[.!?])(?:\s?{CITATION})+(?=\s|$)|(?:\s{CITATION})+(?=[.!?](?:\s|$))")
 
 
 type Evidence = dict[str, Any]
@@ -90,7 +90,7 @@ def _surface(recorded: str, new: str, stated: tuple[bool, bool]) -> AnswerVerdic
 def _formatting(recorded: str, new: str) -> list[str]:
     """Return what differs between texts of the same words; nothing if their words differ."""
     if plain(recorded) != plain(new):
-        return ["citations"] if plain(_MARK.sub("", recorded)) == plain(_MARK.sub("", new)) else []
+        return ["citations"] if _only_one_cites(recorded, new) else []
     if recorded.split() == new.split():
         return ["white_space"]
     if recorded.casefold() == new.casefold():
@@ -98,6 +98,12 @@ def _formatting(recorded: str, new: str) -> list[str]:
     if recorded.casefold().split() == new.casefold().split():
         return ["case", "white_space"]
     return ["punctuation_or_markdown"]
+
+
+def _only_one_cites(recorded: str, new: str) -> bool:
+    """Return whether two texts differ only in the citations of one of them. Other citations for the same words are a difference."""
+    bare, other = (_CITATIONS.sub("", each) for each in (recorded, new))
+    return (bare == recorded) != (other == new) and plain(bare) == plain(other)
 
 
 def _facts(answers: Answers) -> AnswerVerdict:
