@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ from django.db import connection
 from timemachine.config.celery import app as queue
 from timemachine.core.jobs import Job
 from timemachine.jobs import registry
+from timemachine.jobs.queues import QUEUES
 
 IN_MEMORY: dict[str, Any] = {"broker_url": "memory://", "broker_transport_options": {}}
 
@@ -23,14 +24,17 @@ def use_broker(configuration: dict[str, Any]) -> None:
 
 
 def received() -> list[tuple[str, list[str]]]:
-    """Take every message out of the queue: the name of its job, and the ids."""
-    with queue.connection_for_read() as connection, connection.SimpleQueue("celery") as waiting:
-        found = []
+    """Take every message out of the queues: the name of its job, and the ids."""
+    with queue.connection_for_read() as connection:
+        return [each for name in QUEUES for each in _received(connection, name)]
+
+
+def _received(connection: Any, name: str) -> Iterator[tuple[str, list[str]]]:
+    with connection.SimpleQueue(name) as waiting:
         while waiting.qsize():
             message = waiting.get(timeout=60)
             message.ack()
-            found.append((message.headers["task"].rpartition(".")[2], message.payload[0]))
-        return found
+            yield message.headers["task"].rpartition(".")[2], message.payload[0]
 
 
 @contextmanager
@@ -40,9 +44,10 @@ def tending(look: Callable[[], None]) -> Generator[None]:
 
     def tend() -> None:
         seen, looked_at = -1, 0.0
-        with queue.connection_for_read() as broker, broker.SimpleQueue("celery") as waiting:
+        with queue.connection_for_read() as broker:
+            queues = [broker.SimpleQueue(name) for name in QUEUES]
             while not stop.wait(0.02):
-                size = waiting.qsize()
+                size = sum(each.qsize() for each in queues)
                 if size != seen or time.monotonic() - looked_at > 0.5:
                     look()
                     seen, looked_at = size, time.monotonic()

@@ -22,6 +22,7 @@ LONG: Final = (
     "tests/embedded/test_up.py",
     "tests/e2e/test_worker_killed.py",
     "tests/e2e/test_crash_lab.py",
+    "tests/e2e/test_brokers.py",
     "tests/e2e/test_with_a_model.py",
     "tests/web/access/test_matrix.py",
     "tests/web/test_looks.py",

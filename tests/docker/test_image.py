@@ -166,7 +166,7 @@ def test_the_commands_of_the_image_run_outside_a_container(
     try:
         for condition in (
             partial(_ready, port),
-            partial(_exists, database, "pgmq.q_tm_celery"),
+            partial(_exists, database, "pgmq.q_tm_default"),
             (tmp_path / "beat-schedule").exists,
             partial(_is_healthy, services["worker"], database),
         ):

@@ -1,12 +1,10 @@
-"""The product while the services it depends on fail: its database stops hard, its queue is unreachable.
+"""The product while its database stops hard: nothing is lost, and nothing runs twice unnoticed.
 
-Nothing is lost, and nothing runs twice unnoticed. A killed worker is in tests/e2e/test_worker_killed.py, and workers
-killed at each point of a step are in tests/replay/runs/test_crash_lab.py.
+Brokers are in tests/e2e/test_brokers.py, a killed worker is in tests/e2e/test_worker_killed.py, and workers killed at
+each point of a step are in tests/replay/runs/test_crash_lab.py.
 """
 
-import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,9 +17,8 @@ import pytest
 from tests.crash_figures import KILLS, note
 from tests.e2e.database import Database
 from tests.e2e.product import OwnProduct
-from tests.e2e.replaying import ASKS, AT_ONCE, accounted, client, finished, launched, recorded
-from tests.embedded.homes import copied
-from tests.embedded.machine import Machine, free_port
+from tests.e2e.replaying import AT_ONCE, accounted, client, finished, launched, recorded
+from tests.embedded.machine import Machine
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.embedded import postgres
@@ -115,62 +112,3 @@ def test_no_work_is_lost_when_the_database_stops_hard(
         name = "the database shut down at once" if number == signal.SIGQUIT else "the database killed"
         note(name, {**seen, "times": 1}, time.monotonic() - began)
     assert product.machine.process.poll() is None
-
-
-class Queue:
-    """A separate Redis server without persistence: its messages are lost when it is killed."""
-
-    def __init__(self, program: str) -> None:
-        self.port = free_port()
-        self._command = [
-            program,
-            "--port",
-            str(self.port),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--appendonly",
-            "no",
-        ]
-        self.start()
-
-    def start(self) -> None:
-        self.process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
-
-    def stop_hard(self) -> None:
-        self.process.kill()
-        self.process.wait(30)
-
-
-@pytest.fixture
-def queue() -> Iterator[Queue]:
-    program = shutil.which("redis-server")
-    if program is None:
-        pytest.skip("no redis-server: install the package redis-server")
-    running = Queue(program)
-    yield running
-    running.stop_hard()
-
-
-def test_a_replay_launched_while_the_queue_is_down_is_enqueued_when_it_returns(
-    used_home: Path, tmp_path: Path, queue: Queue, stub: StubModelServer
-) -> None:
-    broker = f"redis://127.0.0.1:{queue.port}/0"
-    settings = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{stub.url}/v1"}
-    home = copied(used_home, tmp_path / "home")
-    machine = Machine(home, CELERY_BROKER_URL=broker, SWEEP_SECONDS="1", **settings).ready()
-    product, before = OwnProduct(machine), len(stub.calls())
-    with client(product) as api:
-        session = recorded(api)
-        queue.stop_hard()
-        began = time.monotonic()
-        replay = launched(api, session)
-        assert time.monotonic() - began < 10, "who launches does not wait for a queue that is gone"
-        assert api.get(f"/replays/{replay}").json()["status"] == "queued"
-        queue.start()
-        finished(api, replay)
-        seen = accounted(api, replay, len(stub.calls()) - before)
-    assert (seen["done"], seen["calls"], seen["marked"]) == (ASKS, ASKS, 0)
-    note("the queue gone at launch", {**seen, "times": 1}, time.monotonic() - began)
-    assert machine.end() == 0

@@ -218,6 +218,7 @@ def test_every_metric_of_the_dashboard_exists(samples: set[str]) -> None:
         "instance",
         "kind",
         "le",
+        "queue",
         "route",
         "state",
         "status",

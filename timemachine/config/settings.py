@@ -13,6 +13,7 @@ from django.utils.csp import CSP
 from psycopg.conninfo import make_conninfo
 
 from timemachine.config import env
+from timemachine.config.broker import LONGEST_JOB
 from timemachine.core.accounts.provider.pure.roles import parse_roles
 from timemachine.core.pure.home import home, running_server
 from timemachine.llm.table import PROVIDERS
@@ -202,14 +203,29 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_SOFT_TIME_LIMIT = 1500
 CELERY_TASK_TIME_LIMIT = 1600
+CELERY_WORKER_CONCURRENCY = env.number("WORKER_PLACES", 8)
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_DETECT_QUORUM_QUEUES = (
+    False  # otherwise RabbitMQ gets 28 queues for delayed messages, which we never send
+)
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False  # otherwise every worker leaves two tables behind
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker never gives up
+CELERY_BEAT_SCHEDULER = "timemachine.config.beat:Scheduler"
+CELERY_BROKER_HEARTBEAT = 10  # of RabbitMQ
 CELERY_TIMEZONE = "UTC"
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 2, "interval_start": 0.1, "interval_max": 0.5}
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
+if CELERY_BROKER_URL.startswith("redis"):
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "visibility_timeout": LONGEST_JOB,
+        "socket_connect_timeout": 3,
+        "socket_timeout": 5,
+    }
+if CELERY_BROKER_URL.startswith(("amqp", "pyamqp")):
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"confirm_publish": True, "read_timeout": 30, "write_timeout": 5}
 if CELERY_BROKER_URL.startswith("pgmq"):
     _database = DATABASES["default"]
     _parts: dict[str, Any] = {
@@ -231,7 +247,7 @@ if CELERY_BROKER_URL.startswith("pgmq"):
         "pool_size": 4,
         "pool_timeout": 5,  # otherwise launching waits 30 s for an unreachable queue
         "queue_name_prefix": "tm_",
-        "visibility_timeout": 1800,
+        "visibility_timeout": LONGEST_JOB,
     }
 SWEEP_SECONDS = env.number("SWEEP_SECONDS", 10)
 

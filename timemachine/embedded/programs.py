@@ -9,7 +9,6 @@ from timemachine.core.pure.home import home, secret_key_file, write_private
 from timemachine.embedded.address import Address
 from timemachine.embedded.children import Program
 
-_THREADS = 4  # workers mostly wait for models; threads need a third of the memory of processes
 _LOW_PRIORITY = ("nice", "-n", "10")  # pages and recording go before background work
 _PYTHON = (sys.executable, "-P", "-m")
 
@@ -27,7 +26,8 @@ def web_server(address: Address, environment: dict[str, str]) -> Program:
 
 def worker(environment: dict[str, str]) -> Program:
     """Celery with beat in one process. If this process is killed, it stops immediately: its leases expire and another worker continues."""
-    work = ("--beat-thread", "-s", str(home() / "beat-schedule"), "--pool", "threads", "-c", str(_THREADS))
+    # threads need a third of the memory of processes, and mostly wait for models
+    work = ("--beat-thread", "-s", str(home() / "beat-schedule"), "--pool", "threads")
     quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat")
     command = ("celery", "--quiet", "-A", "timemachine.config", "worker", *work, *quiet)
     checked = {

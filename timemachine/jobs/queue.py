@@ -2,6 +2,7 @@
 
 import logging
 import time
+from dataclasses import dataclass
 from typing import Any, Final
 
 import psycopg
@@ -12,17 +13,19 @@ from kombu.exceptions import OperationalError
 from timemachine.core.jobs import Job
 from timemachine.core.pure.log_context import current
 from timemachine.core.tracing import parent_headers
+from timemachine.jobs.queues import QUEUES, queue_of
 
 log = logging.getLogger(__name__)
 
 REQUEST_ID: Final = "request_id"
-_TABLE: Final = "pgmq.q_tm_celery"
-_WAITING: Final = """
-SELECT coalesce(message->'headers'->>'task', 'other'), count(*), extract(epoch FROM now() - min(enqueued_at))::float
-FROM (SELECT message, enqueued_at FROM pgmq.q_tm_celery WHERE vt <= now() ORDER BY vt LIMIT 10000) AS waiting GROUP BY 1
+_TABLES: Final = {queue: f"pgmq.q_tm_{queue}" for queue in QUEUES}
+_COUNTED: Final = """
+SELECT '{queue}', coalesce(message->'headers'->>'task', 'other'), count(*),
+    extract(epoch FROM now() - min(enqueued_at))::float
+FROM (SELECT message, enqueued_at FROM {table} WHERE vt <= now() ORDER BY vt LIMIT 10000) AS waiting GROUP BY 2
 """
 _OLDEST: Final = """
-SELECT extract(epoch FROM now() - enqueued_at)::float FROM pgmq.q_tm_celery WHERE vt <= now() ORDER BY vt LIMIT 1
+(SELECT '{queue}', extract(epoch FROM now() - enqueued_at)::float FROM {table} WHERE vt <= now() ORDER BY vt LIMIT 1)
 """
 _last_enqueued: Final[dict[tuple[str, Any], float]] = {}
 
@@ -51,7 +54,9 @@ def enqueue_now(job: Job, *ids: Any) -> None:
 def send(job: Job, *ids: Any) -> bool:
     """Send one message; return False if the broker is unreachable."""
     try:
-        current_app.send_task(task_name(job), [str(each) for each in ids], headers=_headers())
+        current_app.send_task(
+            task_name(job), [str(each) for each in ids], headers=_headers(), queue=queue_of(job.name)
+        )
     except (OperationalError, psycopg.Error, OSError) as why:
         log.warning(
             "the queue is unreachable; the sweep will enqueue %s for %s later: %s",
@@ -63,30 +68,50 @@ def send(job: Job, *ids: Any) -> bool:
     return True
 
 
-def message_counts() -> list[tuple[str, int, float]] | None:
-    """Return each job with the number of its messages that wait, and for how many seconds the oldest does.
+@dataclass(frozen=True, slots=True)
+class WaitingMessages:
+    """How many messages of a job wait in a queue, and for how many seconds the oldest does."""
 
-    None if the broker is not in this PostgreSQL. Counts at most 10,000 messages.
+    queue: str
+    job: str
+    count: int
+    seconds: float
+
+
+def waiting_messages() -> list[WaitingMessages] | None:
+    """Return what waits, of at most 10,000 messages in each queue; None if the broker is not in this PostgreSQL."""
+    rows = _in_queues(_COUNTED)
+    if rows is None:
+        return None
+    return [
+        WaitingMessages(queue, name.rpartition(".")[2], count, seconds)
+        for queue, name, count, seconds in rows
+    ]
+
+
+def oldest_messages() -> dict[str, float]:
+    """Return for how many seconds the oldest message of each queue waits. Without queues in which none does, and empty if
+    the broker is not in this PostgreSQL.
     """
-    rows = _in_queue(_WAITING)
-    return rows and [(name.rpartition(".")[2], count, seconds) for name, count, seconds in rows]
+    return dict(_in_queues(_OLDEST) or ())
 
 
-def oldest_message_seconds() -> float | None:
-    """Return for how many seconds the oldest message waits; None if none does, or if the broker is not in this PostgreSQL."""
-    rows = _in_queue(_OLDEST)
-    return float(rows[0][0]) if rows else None
-
-
-def _in_queue(sql: str) -> list[tuple[Any, ...]] | None:
-    """Return the rows of a statement about the queue: none before its first message, None if it is elsewhere."""
+def _in_queues(statement: str) -> list[tuple[Any, ...]] | None:
+    """Return the rows of a statement for each queue that had a message yet; None if the queues are elsewhere."""
     if not str(current_app.conf.broker_url).startswith("pgmq"):
         return None
     with connection.cursor() as cursor:
-        cursor.execute("SELECT to_regclass(%s)", [_TABLE])
-        if cursor.fetchone() == (None,):
+        cursor.execute(
+            "SELECT name FROM unnest(%s::text[]) AS name WHERE to_regclass(name) IS NOT NULL",
+            [[*_TABLES.values()]],
+        )
+        present = {name for (name,) in cursor.fetchall()}
+        parts = [
+            statement.format(queue=queue, table=table) for queue, table in _TABLES.items() if table in present
+        ]
+        if not parts:
             return []
-        cursor.execute(sql)
+        cursor.execute(" UNION ALL ".join(parts))
         return list(cursor.fetchall())
 
 

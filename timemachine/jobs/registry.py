@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable
+from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 from time import monotonic
@@ -23,6 +24,7 @@ from timemachine.jobs import workers  # noqa: F401  # its signals
 from timemachine.jobs.backlog import measure, store
 from timemachine.jobs.models import JobBacklog
 from timemachine.jobs.queue import REQUEST_ID, enqueue_now, send, task_name
+from timemachine.jobs.queues import queue_of
 
 log = logging.getLogger(__name__)
 
@@ -137,12 +139,16 @@ def load() -> None:
     top = Path(timemachine.__file__).parent
     for path in sorted(top.rglob("tasks.py")):
         import_module(".".join(("timemachine", *path.relative_to(top).with_suffix("").parts)))
-    schedule: dict[str, dict[str, object]] = {"sweep": {"task": SWEEP, "schedule": settings.SWEEP_SECONDS}}
+    schedule = {"sweep": _periodic(SWEEP, settings.SWEEP_SECONDS)}
     for job in JOBS.values():
         bind(job)
         if job.every is not None:
-            schedule[job.name] = {"task": task_name(job), "schedule": job.every}
+            schedule[job.name] = _periodic(task_name(job), job.every)
     current_app.conf.beat_schedule = schedule
+
+
+def _periodic(task: str, every: timedelta | int) -> dict[str, object]:
+    return {"task": task, "schedule": every, "options": {"queue": queue_of(task.rpartition(".")[2])}}
 
 
 load()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from operator import itemgetter
 from typing import Final
 
 from django.conf import settings
@@ -23,7 +24,7 @@ from timemachine.core.pure.home import home
 from timemachine.core.pure.numbers import counted
 from timemachine.jobs import workers
 from timemachine.jobs.models import JobBacklog
-from timemachine.jobs.queue import oldest_message_seconds
+from timemachine.jobs.queue import oldest_messages
 
 _LATE: Final = timedelta(minutes=2)
 """How old the last sweep may be. It runs every few seconds, unless all threads of the workers are busy."""
@@ -145,10 +146,11 @@ def _queue() -> Check:
             ok=False,
             message="No worker has looked for waiting work in the last 2 minutes. Workers are too busy, or beat is not running.",
         )
-    waits = oldest_message_seconds() or 0
+    queue, waits = max(oldest_messages().items(), key=itemgetter(1), default=("", 0.0))
     if waits > _LONGEST_WAIT.total_seconds():
         return Check(
             ok=False,
-            message=f"A message has waited in the queue for {counted(int(waits // 60), 'minute')}. Start more workers.",
+            message=f"A message has waited in the queue {queue} for {counted(int(waits // 60), 'minute')}. "
+            "Start more workers.",
         )
     return Check(ok=True, message="Workers take work from the queue.")

@@ -20,7 +20,8 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.home import home
 from timemachine.jobs import workers
 from timemachine.jobs.models import JobBacklog
-from timemachine.jobs.queue import message_counts
+from timemachine.jobs.queue import waiting_messages
+from timemachine.jobs.queues import queue_of
 
 FRESH_SECONDS: Final = 5
 _TABLES: Final = "SELECT n_tup_ins FROM pg_stat_user_tables WHERE relid = 'tm_action'::regclass"
@@ -137,20 +138,21 @@ def _work() -> Iterator[Metric]:
 
 
 def _queue() -> Iterator[Metric]:
-    counts = message_counts()
-    if counts is None:  # another broker has metrics of its own
+    found = waiting_messages()
+    if found is None:  # another broker has metrics of its own
         return
+    labels = ("queue", "kind")
     messages = GaugeMetricFamily(
-        "timemachine_queue_messages", "Messages that wait in the queue, at most 10,000.", labels=("kind",)
+        "timemachine_queue_messages", "Messages that wait, at most 10,000 in each queue.", labels=labels
     )
     oldest = GaugeMetricFamily(
-        "timemachine_queue_oldest_seconds", "How long the oldest message waits.", labels=("kind",)
+        "timemachine_queue_oldest_seconds", "How long the oldest message waits.", labels=labels
     )
-    waiting = {job: (count, seconds) for job, count, seconds in counts}
-    for job in sorted(JOBS.keys() | waiting):
-        count, seconds = waiting.get(job, (0, 0.0))
-        messages.add_metric((job,), count)
-        oldest.add_metric((job,), seconds)
+    none = {(queue_of(job), job): (0, 0.0) for job in JOBS}
+    waiting = none | {(each.queue, each.job): (each.count, each.seconds) for each in found}
+    for (queue, job), (count, seconds) in sorted(waiting.items()):
+        messages.add_metric((queue, job), count)
+        oldest.add_metric((queue, job), seconds)
     yield from (messages, oldest)
 
 

@@ -1,0 +1,45 @@
+"""Which queue a job waits in, and how many places of a worker the jobs of each queue may take.
+
+A place is a thread of a worker that runs one job at a time. Whatever waits, each queue finds a place: the others cannot
+take all of them.
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+REPLAYS: Final = "replays"
+INDEXING: Final = "indexing"
+DEFAULT: Final = "default"
+QUEUES: Final = (REPLAYS, DEFAULT, INDEXING)
+
+QUEUE_OF: Final = {
+    "run_replay": REPLAYS,
+    "run_sweep": REPLAYS,
+    "judge_cells": REPLAYS,
+    "index_steps": INDEXING,
+    "read_patterns": INDEXING,
+    "embed_backlog": INDEXING,
+    "index_collection": INDEXING,
+    "run_intake": INDEXING,
+    "run_import": INDEXING,
+}
+"""The queue of each job that does not wait in `DEFAULT`."""
+FEWEST_PLACES: Final = 3
+"""A worker with fewer places cannot keep one free for each queue."""
+
+
+def queue_of(job: str) -> str:
+    """Return the queue of the job with this name."""
+    return QUEUE_OF.get(job, DEFAULT)
+
+
+def most_places(queues: Collection[str], places: int) -> dict[str, int]:
+    """Return how many of its places a worker gives to each of the queues that it serves.
+
+    Others than replays get an equal share each. Replays get what is left, except one place and all shares but one.
+    """
+    if len(queues) == 1:
+        return dict.fromkeys(queues, places)
+    share = max(places // max(len(queues), 1), 1)
+    rest = max(places - share * (len(queues) - 2) - 1, 1)
+    return {queue: rest if queue == REPLAYS else share for queue in queues}
