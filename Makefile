@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 shown_if_wrong = output=$$($(1) 2>&1) || { echo "$$output"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help up link test lint fix client bench crash frameworks chart pictures release released-verifier clean browser compiled-tests $(LINT)
+.PHONY: help up link test lint fix client bench crash frameworks chart pictures release audit released-verifier clean browser compiled-tests $(LINT)
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -71,6 +71,11 @@ release: .venv/.synced released-verifier ## build wheels, sdists, SBOMs and the 
 		$(UV) export --quiet --locked --no-dev --package $$name --format cyclonedx1.5 --output-file dist/$$name.cdx.json > /dev/null; done
 	@cd dist && $(SHA256) *.whl *.tar.gz *.cdx.json tm_verify.py > SHA256SUMS && cat SHA256SUMS
 	@$(PYTHON) -m tests.packaging.installed dist
+
+audit: .tools/bin/uv ## ask osv.dev whether packages in uv.lock have known vulnerabilities
+	@mkdir -p build; $(UV) audit --frozen --preview-features audit-command $(if $(AUDIT_URL),--service-url '$(AUDIT_URL)') 2> build/audit.log; \
+		code=$$?; if [ $$code -le 1 ]; then cat build/audit.log; \
+		else echo "The packages were not checked: $$(sed -n 's/^ *[a-z]*: \(.*for url.*\)/\1:/p; $$s/^ *[a-z]*: //p' build/audit.log | paste -sd ' ' -)"; fi; exit $$code
 
 released-verifier:
 	@rm -rf dist && mkdir -p dist && cp timemachine/verifier/tm_verify.py dist/
