@@ -3,6 +3,7 @@
 Not a test of the suite, because it needs Helm. It runs in an environment of its own: the dependency group `chart`.
 """
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,7 +49,8 @@ def main() -> None:
     _helm("lint", "--strict", "--quiet", str(_CHART), *_set(_NEEDED))
     for name, words in _REFUSED.items():
         _check_refused({each: value for each, value in _NEEDED.items() if each != name}, words)
-    _check_refused({**_NEEDED, "settings.SECRET_KEY": "s"}, "settings")
+    for name in _secrets():
+        _check_refused({**_NEEDED, f"settings.{name}": "s"}, "settings")
     _check_refused({**_NEEDED, "web.replica": "3"}, "replica")
     smallest, largest = _rendered(_NEEDED), _rendered({**_NEEDED, **_MORE})
     for resource in (*smallest, *largest):
@@ -74,6 +76,13 @@ def _check_refused(values: Mapping[str, str], words: str) -> None:
     )
     assert tried.returncode, f"rendered without {words}"
     assert words in tried.stderr, tried.stderr
+
+
+def _secrets() -> list[str]:
+    """Return the settings that docs/settings.md lists as secret, besides a broker's URL, which need not contain a password."""
+    settings = (_TOP / "docs" / "settings.md").read_text()
+    (listed,) = re.findall(r"can be in a file\..*?:\n\n(.*?)\n\n", settings, re.DOTALL)
+    return [each for each in re.findall(r"`([A-Z_]+)`", listed) if each != "CELERY_BROKER_URL"]
 
 
 def _check_pods(resources: Sequence[_Resource]) -> None:
@@ -110,13 +119,14 @@ def _check_selectors(resources: Sequence[_Resource]) -> None:
 
 
 def _check_commands(resources: Sequence[_Resource]) -> None:
-    """Check that worker, beat and migration start as in compose.yaml."""
+    """Check that worker, beat and migration start as in compose.yaml, and are checked by the same commands."""
     services = yaml.safe_load((_TOP / "docker" / "compose.yaml").read_text())["services"]
     for name in ("worker", "beat", "prepare"):
-        (chart,) = [
-            each["command"] for pod in _pods(resources) for each in pod["containers"] if each["name"] == name
-        ]
-        assert chart == services[name]["command"], (name, chart, services[name]["command"])
+        (chart,) = [each for pod in _pods(resources) for each in pod["containers"] if each["name"] == name]
+        assert chart["command"] == services[name]["command"], (name, chart, services[name]["command"])
+        check = services[name]["healthcheck"].get("test", [])
+        probe = chart.get("livenessProbe", {"exec": {"command": []}})["exec"]["command"]
+        assert probe == (["sh", "-c", *check[1:]] if check[:1] == ["CMD-SHELL"] else check[1:]), (name, probe)
 
 
 def _variables(resources: Sequence[_Resource]) -> dict[str, str]:
