@@ -81,7 +81,7 @@ def _check_refused(values: Mapping[str, str], words: str) -> None:
 def _secrets() -> list[str]:
     """Return the settings that docs/settings.md lists as secret, besides a broker's URL, which need not contain a password."""
     settings = (_TOP / "docs" / "settings.md").read_text()
-    (listed,) = re.findall(r"can be in a file\..*?:\n\n(.*?)\n\n", settings, re.DOTALL)
+    (listed,) = re.findall(r"^`SECRET_KEY`, .*?\n\n", settings, re.DOTALL | re.MULTILINE)
     return [each for each in re.findall(r"`([A-Z_]+)`", listed) if each != "CELERY_BROKER_URL"]
 
 
