@@ -56,5 +56,5 @@ def export(
 
 @router.get("/check", response=AuditCheck, summary="Check the chain of the audit log")
 def check(request: HttpRequest) -> AuditCheck:
-    """Read the chain from its first line and verify every hash. The evidence of the project's log says whether its end is the one that was signed."""
+    """Read the chain from its first line, verify every hash, and compare it with the project's signed evidence log."""
     return queries.check(caller(request, "admin").project)

@@ -92,10 +92,11 @@ def test_the_page_lists_filters_checks_and_exports(project: Project) -> None:
     shown = browser.get("/settings/audit-log/", {"action": "hold", "check": "1"}).text
     assert "Placed a legal hold" in shown
     assert "Revoked an API key" not in shown
-    assert "match their hashes and follow each other" in shown
+    assert "match their hashes and follow each other, and the signed evidence log has the last." in shown
     assert "&lt;b&gt;k&lt;/b&gt;" in browser.get("/settings/audit-log/").text
     assert re.search(r'href="/settings/audit-log/export/\?[^"]*action=hold[^"]*format=csv"', shown)
     assert browser.get("/settings/audit-log/export/?format=jsonl&action=hold").getvalue().count(b"\n") == 1
+    assert "1 newer event not yet in it" in browser.get("/settings/audit-log/", {"check": "1"}).text
     wrong = browser.get("/settings/audit-log/", {"since": "soon"})
     assert (wrong.status_code, "is not a time" in wrong.text) == (422, True)
 

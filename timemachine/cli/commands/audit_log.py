@@ -92,9 +92,12 @@ def _checked(found: types.AuditCheck) -> str:
     broken = found["broken"]
     if broken:
         return f"Event {broken['sequence']:,} does not match: {broken['why']}."
+    waiting = (
+        f" {found['waiting']:,} newer are not yet in the signed evidence log." if found["waiting"] else ""
+    )
     if not found["lines"]:
-        return "No event has been chained yet."
-    return f"{found['lines']:,} events match. The last has the hash {found['sha256']}."
+        return f"No event has been chained yet.{waiting}"
+    return f"{found['lines']:,} events match. The last has the hash {found['sha256']}.{waiting}"
 
 
 def _listed(found: types.AuditPage) -> Iterator[str]:

@@ -2719,7 +2719,7 @@ class AuditLog(Resource):
     def check(self) -> types.AuditCheck:
         """Check the chain of the audit log.
 
-        Read the chain from its first line and verify every hash. The evidence of the project's log says whether its end is the one that was signed.
+        Read the chain from its first line, verify every hash, and compare it with the project's signed evidence log.
         """
         found: types.AuditCheck = self._connection.get("/api/audit-log/check")
         return found

@@ -359,11 +359,15 @@ class AuditBreak(TypedDict):
 
 @final
 class AuditCheck(TypedDict):
-    """How many lines the chain has, the hash of the last, and the first that does not match; `broken` is null if all do."""
+    """How many lines the chain has, the hash of the last, and the first that does not match; `broken` is null if all do.
+
+    `waiting` is the number of new events that are not yet in the signed evidence log. They are after about a minute.
+    """
 
     lines: int
     sha256: str | None
     broken: AuditBreak | None
+    waiting: int
 
 
 @final

@@ -227,6 +227,11 @@ class SignedLog:
         }
 
 
+def exists(project: UUID) -> bool:
+    """Return whether anything was ever written to the project's log."""
+    return any(each.objects.filter(project=project).exists() for each in (LogCheckpoint, LogEntry))
+
+
 def signed_log(project: UUID) -> SignedLog | None:
     """Return the project's log, or None if its entries are not those that the newest signed state covers."""
     newest = LogCheckpoint.objects.filter(project=project).select_related("key").order_by("-size", "-id")

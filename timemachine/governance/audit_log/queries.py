@@ -1,6 +1,5 @@
 """Reading a project's audit log: by filter, and as a chain that is checked from its first line."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +10,7 @@ from django.db.models import Q, QuerySet
 from timemachine.core.accounts.models import Project
 from timemachine.core.audit.models import AuditEvent
 from timemachine.core.audit.pure.actions import WORDS
+from timemachine.core.database import snapshot
 from timemachine.core.pure.clock import parse_field, parse_typed_start, parse_typed_time
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import is_plain
@@ -104,27 +104,46 @@ def lines(project: Project) -> Iterator[bytes]:
 
 
 def check(project: Project) -> AuditCheck:
-    """Read the chain from its first line and verify every hash, and each end that the project's evidence log has."""
+    """Read the chain from its first line and verify every hash, and each end that the project's signed evidence log has."""
+    with snapshot():
+        lines, sha256, broken = _checked(project)
+        waiting = AuditEvent.objects.filter(project=project, sequence=None).count()
+    return AuditCheck.model_construct(lines=lines, sha256=sha256, broken=broken, waiting=waiting)
+
+
+def _checked(project: Project) -> tuple[int, str | None, AuditBreak | None]:
+    """Return the number of lines up to the first that does not match, the hash of the last that does, and the break."""
     committed = _committed(project)
+    if committed is None:
+        return 0, None, _broken_at(1, "the project's evidence log is not as it was signed")
     before, number = BEFORE_THE_FIRST, 0
     for number, event in enumerate(chained_events(project).iterator(chunk_size=_READ_AT_ONCE), 1):
         why = _mismatch(event, number, before, committed)
         if why:
-            broken = AuditBreak.model_construct(sequence=number, why=why)
-            return AuditCheck.model_construct(lines=number, sha256=before, broken=broken)
+            return number, before, _broken_at(number, why)
         before = event.sha256 or ""
-    if max(committed, default=0) > number:
-        why = "the line is missing: the evidence log commits to more"
-        broken = AuditBreak.model_construct(sequence=number + 1, why=why)
-        return AuditCheck.model_construct(lines=number, sha256=before, broken=broken)
-    return AuditCheck.model_construct(lines=number, sha256=before if number else None, broken=None)
+    end, last = max(committed, default=0), before if number else None
+    if end > number:
+        return number, last, _broken_at(number + 1, "the line is missing: the evidence log commits to more")
+    if end < number:
+        return number, last, _broken_at(end + 1, "it is not in the signed evidence log")
+    return number, last, None
 
 
-def _committed(project: Project) -> dict[int, set[str]]:
-    """Return the hashes that the project's evidence log has of the chain, by their number of lines."""
+def _broken_at(sequence: int, why: str) -> AuditBreak:
+    return AuditBreak.model_construct(sequence=sequence, why=why)
+
+
+def _committed(project: Project) -> dict[int, set[str]] | None:
+    """Return the hashes that the project's evidence log has of the chain, by their number of lines.
+
+    An event gets its place and its entry in that log in one transaction. None if the log is not as it was signed.
+    """
+    log = project_log.signed_log(project.pk)
+    if log is None:
+        return None if project_log.exists(project.pk) else {}
     found: dict[int, set[str]] = {}
-    for row in project_log.entries_with(project.pk, f'"entry":"{project_log.AUDIT}"'):
-        entry = json.loads(bytes(row.entry))
+    for entry in log.with_text(f'"entry":"{project_log.AUDIT}"'):
         if entry["entry"] == project_log.AUDIT:
             found.setdefault(entry["lines"], set()).add(entry["sha256"])
     return found

@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: da8b2fa22a46646265c29c926f52999cd2f781d6bf009186ce6944f539ad575b
+// SHA-256 of the document: 45129b7b5848c27cbccece42627440faecdbd1eb70a62921b0989d40679487e9
 
 export interface paths {
     "/api/answer-cache": {
@@ -101,7 +101,7 @@ export interface paths {
         };
         /**
          * Check the chain of the audit log
-         * @description Read the chain from its first line and verify every hash. The evidence of the project's log says whether its end is the one that was signed.
+         * @description Read the chain from its first line, verify every hash, and compare it with the project's signed evidence log.
          */
         get: operations["timemachine_api_audit_log_check"];
         put?: never;
@@ -3522,11 +3522,16 @@ export interface components {
             sequence: number;
             why: string;
         };
-        /** @description How many lines the chain has, the hash of the last, and the first that does not match; `broken` is null if all do. */
+        /**
+         * @description How many lines the chain has, the hash of the last, and the first that does not match; `broken` is null if all do.
+         *
+         *     `waiting` is the number of new events that are not yet in the signed evidence log. They are after about a minute.
+         */
         AuditCheck: {
             broken: components["schemas"]["AuditBreak"] | null;
             lines: number;
             sha256: string | null;
+            waiting: number;
         };
         /**
          * @description One event: who did what to which object, and from where.
