@@ -167,6 +167,20 @@ def test_setting_a_first_password_needs_a_recent_sign_in(
     assert User.objects.get().check_password(PASSWORD)
 
 
+def test_the_welcome_page_sets_no_password_for_people_of_the_provider(
+    client: Client, project: Project, other_project: Project, provider: RealProvider
+) -> None:
+    provider.sign_in(client)
+    assert client.get("/welcome/")["Location"] == "/"
+    sent = {"name": "Zoë", "password": PASSWORD, "again": PASSWORD}
+    assert client.post("/welcome/", sent)["Location"] == "/"
+    link = invite(other_project, email="zoe@example.org", role="viewer")
+    assert client.post(f"/sign-in/{link}/")["Location"] == "/"
+    by_link = Client()
+    assert by_link.post(f"/sign-in/{make_sign_in_link(User.objects.get())}/")["Location"] == "/"
+    assert not User.objects.get().has_usable_password()
+
+
 def test_a_role_given_by_hand_stays(project: Project, provider: RealProvider) -> None:
     user = member(project, "viewer", "zoe@example.org").user
     provider.sign_in(Client())

@@ -215,6 +215,22 @@ def test_an_invited_user_chooses_a_password_and_has_the_role(client: Client, pro
     assert sign_in(Client(), "neu@example.org") == 303
 
 
+def test_choosing_the_first_password_needs_a_recent_sign_in(client: Client, project: Project) -> None:
+    user = person("a@example.org", password=None)
+    client.post(path_of(make_sign_in_link(user)))
+    session = client.session
+    session["proved_at"] = (now() - timedelta(hours=1)).timestamp()
+    session.save()
+    assert client.get("/welcome/")["Location"] == "/sign-in/?next=%2Fwelcome%2F&again=1"
+    accepted = client.post(path_of(invite(project, email=user.email, role="viewer")))
+    assert (accepted.status_code, accepted["Location"]) == (303, "/")  # which is no sign-in
+    assert client.post("/welcome/", WELCOME).status_code == 401
+    user.refresh_from_db()
+    assert not user.has_usable_password()
+    client.post(path_of(make_sign_in_link(user)))
+    assert client.post("/welcome/", WELCOME)["Location"] == "/"
+
+
 def test_a_user_with_an_account_signs_in_to_accept_an_invitation(
     client: Client, project: Project, other_project: Project
 ) -> None:

@@ -95,8 +95,12 @@ def finish(request: HttpRequest, step: FirstStep, user: User) -> HttpResponse:
 
 def signed_in_recently(request: HttpRequest) -> bool:
     """Return whether the person signed in within the last hour, as changing how to sign in requires."""
-    at = request.session.get(_PROVED_AT, request.session.get("signed_in_at"))
-    return at is not None and datetime.fromtimestamp(at, UTC) > now() - RECENTLY
+    return datetime.fromtimestamp(proved_at(request), UTC) > now() - RECENTLY
+
+
+def proved_at(request: HttpRequest) -> float:
+    """Return when the person of this browser last showed who they are, as a Unix time; 0 if never."""
+    return float(request.session.get(_PROVED_AT, request.session.get("signed_in_at", 0.0)))
 
 
 def site_of(request: HttpRequest) -> Site:

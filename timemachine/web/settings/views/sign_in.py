@@ -72,8 +72,10 @@ def open_link(request: HttpRequest, secret: str) -> HttpResponse:
 def welcome(request: HttpRequest) -> HttpResponse:
     """Ask for name and password at the first sign-in, and for the first administrator's e-mail."""
     user = access.signed_in(request)
-    if user.has_usable_password() or not settings.PASSWORD_SIGN_IN:
+    if not _needs_password(user):
         return see_other("/")
+    if not signing_in.signed_in_recently(request):
+        raise NotSignedIn("Sign in again to set a password.", code="sign_in_again")
     asks_email = user.email == first_start.FIRST_EMAIL
     form = WelcomeForm(user, request.POST or None, asks_email=asks_email)
     if form.is_valid() and _introduced(request, user, form):
@@ -107,15 +109,25 @@ def sign_in_page(
 
 
 def _signed_in_by(request: HttpRequest, link: SignInLink) -> HttpResponse:
-    has_password = link.user.has_usable_password() or not settings.PASSWORD_SIGN_IN
+    # accepting an invitation while signed in proves nothing new about the person
+    was_in = link.purpose == SignInLink.INVITE and request.user == link.user
+    needs_password = _needs_password(link.user)
     return signing_in.begin(
         request,
         link.user,
-        following=resolve_url("sessions" if has_password else "welcome"),
+        following=resolve_url("welcome" if needs_password and not was_in else "sessions"),
         project_id=str(link.project.pk) if link.project else None,
         way="link",
-        by_link=has_password and link.purpose == SignInLink.SIGN_IN,
+        by_link=not needs_password and link.purpose == SignInLink.SIGN_IN,
+        proved_at=signing_in.proved_at(request) if was_in else None,
     )
+
+
+def _needs_password(user: User) -> bool:
+    """Return whether this person should set a password: has none yet, and does not sign in with the provider."""
+    if user.has_usable_password() or not settings.PASSWORD_SIGN_IN:
+        return False
+    return not user.provider_identities.exists()
 
 
 def _introduced(request: HttpRequest, user: User, form: WelcomeForm) -> bool:
