@@ -46,7 +46,9 @@ def existing_database() -> Iterator[str]:
         except Conflict as why:
             running = running_server()
             if running is None:
-                raise Conflict(f"{why.message} Or wait until it has started or finished.") from why
+                raise Conflict(
+                    f"Another process uses {home()}: a backup, or a server that is starting. Try again when it has finished."
+                ) from why
             yield running.database_url
             return
         if not (home() / "postgres").is_dir():
