@@ -50,6 +50,14 @@ def choice(name: str, default: str, *others: str) -> str:
     return chosen
 
 
+def checked(name: str, check: Callable[[str], object]) -> str:
+    """Return the variable. Ends the program with the message of the check if it raises a `TimeMachineError`."""
+    found = text(name)
+    if found:
+        _or_end(lambda: check(found))
+    return found
+
+
 def names(name: str) -> list[str]:
     """Return the comma-separated parts of the variable."""
     return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]

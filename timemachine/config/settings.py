@@ -16,6 +16,7 @@ from timemachine.config import env
 from timemachine.config.broker import LONGEST_JOB
 from timemachine.core.accounts.provider.pure.roles import parse_roles
 from timemachine.core.pure.home import home, running_server
+from timemachine.governance.audit_log.addresses import syslog_server, webhook_address
 from timemachine.llm.table import PROVIDERS
 
 django_stubs_ext.monkeypatch()  # lets generic Django classes take type parameters
@@ -269,9 +270,9 @@ DOCUMENT_MEMORY_MB = env.number("DOCUMENT_MEMORY_MB", 768)
 
 DEFAULT_MODEL = env.text("DEFAULT_MODEL", "local:extractive")
 MODEL_HOSTS_ALLOWED = env.names("MODEL_HOSTS_ALLOWED")
-AUDIT_WEBHOOK = env.text("AUDIT_WEBHOOK")
+AUDIT_WEBHOOK = env.checked("AUDIT_WEBHOOK", webhook_address)
 AUDIT_WEBHOOK_SECRET = env.secret("AUDIT_WEBHOOK_SECRET")
-AUDIT_SYSLOG = env.text("AUDIT_SYSLOG")
+AUDIT_SYSLOG = env.checked("AUDIT_SYSLOG", syslog_server)
 EVIDENCE_HOSTS_ALLOWED = env.names("EVIDENCE_HOSTS_ALLOWED")
 MODEL_CALLS_AT_ONCE = env.number("MODEL_CALLS_AT_ONCE", 16)
 # of the web server's twenty threads, so that most remain for pages

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from timemachine.core.jobs import Next, job
 from timemachine.governance.audit_log import commands as audit_log
-from timemachine.governance.audit_log import forwarding
+from timemachine.governance.audit_log import queries as audit_queries
 from timemachine.governance.deletion.erasure import commands as erasures
 from timemachine.governance.deletion.retention import commands as deletions
 from timemachine.governance.deletion.retention import retention
@@ -42,7 +42,7 @@ def chain_audit_log(project_id: UUID) -> None:
     audit_log.chain(project_id)
 
 
-@job(overdue=forwarding.projects_to_forward)
+@job(overdue=audit_queries.projects_to_forward)
 def forward_audit_log(project_id: UUID) -> None:
     """Send the events of a project's audit log to the destinations that the operator configured."""
-    forwarding.forward(project_id)
+    audit_log.forward(project_id)

@@ -75,6 +75,11 @@ def read_address(url: str, purpose: Purpose = MODELS) -> ServerAddress:
     return ServerAddress(url=normal, scheme=parts.scheme, host=host, port=port)
 
 
+def without_query(url: str) -> str:
+    """Return the part of a URL that says which server is called, without the query."""
+    return url.partition("?")[0]
+
+
 def is_allowed(address: ServerAddress, allowed: Collection[str]) -> bool:
     """Return whether the operator allows this host or this port of it. Link-local and metadata addresses never are."""
     literal = _literal(address.host)

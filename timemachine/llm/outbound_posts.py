@@ -8,7 +8,14 @@ import httpx2
 from django.conf import settings
 
 from timemachine.core.pure.errors import InvalidInput, ModelFailed
-from timemachine.llm.addresses import Purpose, check_address, is_allowed, is_refused_as_written, read_address
+from timemachine.llm.addresses import (
+    Purpose,
+    check_address,
+    is_allowed,
+    is_refused_as_written,
+    read_address,
+    without_query,
+)
 from timemachine.llm.transport import http_client, timeout
 
 SECONDS: Final = 30.0
@@ -48,16 +55,19 @@ def checked_address(kind: str, url: str) -> str:
 
 
 def post(url: str, body: bytes, content_type: str, headers: Mapping[str, str] | None = None) -> Answer:
-    """Post bytes with these headers and return the response, whatever its status. Raises `Unreachable`."""
-    allowed = settings.EVIDENCE_HOSTS_ALLOWED
-    if is_refused_as_written(url, allowed):
-        raise Unreachable(f"The operator of this server does not allow this address: see {_SETTING}.")
-    client = http_client(pinned=not is_allowed(read_address(url), allowed))
+    """Post bytes with these headers and return the response, whatever its status. Raises `Unreachable`.
+
+    The URL can have a query, which has no influence on whether the server may be called.
+    """
+    allowed, server = settings.EVIDENCE_HOSTS_ALLOWED, without_query(url)
     sent, patience = {"content-type": content_type, **(headers or {})}, timeout(SECONDS)
     try:
+        if is_refused_as_written(server, allowed):
+            raise Unreachable(f"The operator of this server does not allow this address: see {_SETTING}.")
+        client = http_client(pinned=not is_allowed(read_address(server), allowed))
         with client.stream("POST", url, content=body, headers=sent, timeout=patience) as found:
             return Answer(status=found.status_code, body=_read(found.iter_bytes()))
-    except (httpx2.HTTPError, InvalidInput) as why:
+    except (httpx2.HTTPError, httpx2.InvalidURL, InvalidInput) as why:
         raise Unreachable(f"It cannot be reached: {why}") from why
     except ModelFailed as why:
         if why.code == "address_not_allowed":

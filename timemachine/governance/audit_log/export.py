@@ -36,14 +36,9 @@ def streamed(project: Project, chosen: EventFilter, form: str) -> StreamingHttpR
     return StreamingHttpResponse(marked_if_cut_off(lines), content_type=FORMS[form], headers=headers)
 
 
-def json_line(event: AuditEvent) -> str:
-    """Return an event as the API returns it, on one line."""
-    return json.dumps(AuditEventOut.of(event).model_dump(), ensure_ascii=False, separators=(",", ":"))
-
-
 def _json_lines(project: Project, chosen: EventFilter) -> Iterator[bytes]:
     for event in _oldest_first(project, chosen):
-        yield json_line(event).encode("utf-8", "replace") + b"\n"
+        yield AuditEventOut.of(event).line() + b"\n"
 
 
 def _csv(project: Project, chosen: EventFilter) -> Iterator[bytes]:

@@ -1,20 +1,23 @@
-"""Reading a project's audit log: by filter, and as a chain that is checked from its first line."""
+"""Reading a project's audit log: by filter, as a chain that is checked from its first line, and what is to be forwarded."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.audit.models import AuditEvent
 from timemachine.core.audit.pure.actions import WORDS
 from timemachine.core.database import snapshot
-from timemachine.core.pure.clock import parse_field, parse_typed_start, parse_typed_time
+from timemachine.core.pure.clock import now, parse_field, parse_typed_start, parse_typed_time
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.evidence.log import project_log
+from timemachine.governance.audit_log.destinations import configured
+from timemachine.governance.audit_log.models import AuditForwarding
 from timemachine.governance.audit_log.pure.lines import BEFORE_THE_FIRST, Line
 from timemachine.governance.audit_log.schemas import AuditBreak, AuditCheck
 
@@ -158,3 +161,58 @@ def _mismatch(event: AuditEvent, number: int, before: str, committed: Mapping[in
         return "it was changed"
     known = committed.get(number, {event.sha256})
     return "" if known == {event.sha256} else "it or an earlier line is not the one in the evidence log"
+
+
+def forwardings_of(project: Project) -> list[AuditForwarding]:
+    """Return how far the project's events were forwarded to each configured destination."""
+    found = AuditForwarding.objects.filter(project=project, destination__in=configured())
+    return list(found.order_by("destination"))
+
+
+def projects_to_forward() -> list[UUID]:
+    """Return the projects with events that a configured destination has not accepted, and may be tried now."""
+    destinations = configured()
+    if not destinations:
+        return []
+    done = _forwardings()
+    return [
+        project
+        for project, end in _ends()
+        if any(_is_due(done.get((project, name)), end) for name in destinations)
+    ]
+
+
+def events_behind() -> dict[str, int]:
+    """Return how many events of the chains of all projects each configured destination has not accepted yet."""
+    destinations = configured()
+    if not destinations:
+        return {}
+    done, ends = _forwardings(), _ends()
+    return {
+        name: sum(
+            end - (found.sequence if (found := done.get((project, name))) else 0) for project, end in ends
+        )
+        for name in destinations
+    }
+
+
+def remaining(found: AuditForwarding) -> QuerySet[AuditEvent]:
+    """Return the events that the destination has not accepted yet, in their order."""
+    return AuditEvent.objects.filter(project=found.project_id, sequence__gt=found.sequence).order_by(
+        "sequence"
+    )
+
+
+def _is_due(found: AuditForwarding | None, end: int) -> bool:
+    return found is None or (found.sequence < end and found.next_at <= now())
+
+
+def _forwardings() -> dict[tuple[UUID, str], AuditForwarding]:
+    return {(each.project_id, each.destination): each for each in AuditForwarding.objects.all()}
+
+
+def _ends() -> list[tuple[UUID, int]]:
+    """Return the number of lines of every project's chain, each read from the end of its index."""
+    last = AuditEvent.objects.filter(project=OuterRef("pk"), sequence__isnull=False).order_by("-sequence")
+    ends = Project.objects.order_by().annotate(end=Subquery(last.values("sequence")[:1]))
+    return [(project, end) for project, end in ends.values_list("pk", "end") if end is not None]

@@ -1,5 +1,8 @@
 """The audit log as the API returns it."""
 
+import json
+from typing import Self
+
 from timemachine.core.audit.models import AuditEvent
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema
@@ -26,9 +29,26 @@ class AuditEventOut(Schema):
     sha256: str | None
 
     @classmethod
-    def of(cls, event: AuditEvent) -> "AuditEventOut":
+    def of(cls, event: AuditEvent) -> Self:
         """Return the event."""
         return cls.from_attributes(event)
+
+    def line(self) -> bytes:
+        """Return the event as one line of JSON."""
+        return json.dumps(self.model_dump(), ensure_ascii=False, separators=(",", ":")).encode(
+            "utf-8", "replace"
+        )
+
+
+class ForwardedEvent(AuditEventOut):
+    """An event as destinations get it: with the id of its project, because they get the events of all projects."""
+
+    project: str
+
+    @classmethod
+    def of(cls, event: AuditEvent) -> Self:
+        """Return the event."""
+        return cls.from_attributes(event, project=str(event.project_id))
 
 
 class AuditPage(Page[AuditEventOut]):

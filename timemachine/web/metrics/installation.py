@@ -18,6 +18,7 @@ from timemachine.core.jobs import JOBS
 from timemachine.core.migration_state import pending_migrations
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.home import home
+from timemachine.governance.audit_log.queries import events_behind
 from timemachine.jobs import workers
 from timemachine.jobs.models import JobBacklog
 from timemachine.jobs.queue import waiting_messages
@@ -99,7 +100,7 @@ def _migrated() -> Iterator[Metric]:
     pending.add_metric((), missing)
     yield pending
     if not missing:  # or there may be no tables to read
-        yield from (*_work(), *_queue(), *_replays(), *_storage())
+        yield from (*_work(), *_queue(), *_replays(), *_forwarding(), *_storage())
 
 
 def _work() -> Iterator[Metric]:
@@ -168,6 +169,20 @@ def _replays() -> Iterator[Metric]:
         steps.add_metric((status,), found.get(status, (0, 0))[0])
     expired.add_metric((), found.get("running", (0, 0))[1])
     yield from (steps, expired)
+
+
+def _forwarding() -> Iterator[Metric]:
+    counts = events_behind()
+    if not counts:
+        return
+    behind = GaugeMetricFamily(
+        "timemachine_audit_events_behind",
+        "Events of audit logs that a destination has not accepted yet.",
+        labels=("destination",),
+    )
+    for destination, count in counts.items():
+        behind.add_metric((destination,), count)
+    yield behind
 
 
 def _storage() -> Iterator[Metric]:

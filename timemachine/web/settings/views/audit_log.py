@@ -10,13 +10,13 @@ from timemachine.core.audit.pure.actions import WORDS
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import spaced, whole_number
 from timemachine.governance.audit_log.export import streamed
-from timemachine.governance.audit_log.forwarding import forwardings_of
 from timemachine.governance.audit_log.queries import (
     SUBJECTS,
     check,
     end_of_chain,
     event_filter,
     events_of,
+    forwardings_of,
 )
 from timemachine.web.access import Access, get_view
 from timemachine.web.errors import page_message
