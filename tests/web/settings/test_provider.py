@@ -570,6 +570,21 @@ def test_an_account_that_the_provider_opens_first_loses_what_others_may_have_set
     assert AuditEvent.objects.filter(action="person.provider_linked", actor="zoe@example.org").exists()
     signed_in = AuditEvent.objects.filter(action="person.signed_in", actor="zoe@example.org")
     assert signed_in.latest("id").facts == {"method": "provider", "second_factor": False}
+    lost = AuditEvent.objects.filter(project=other_project, actor="sign-in provider").order_by("id")
+    assert [(each.action, each.facts) for each in lost] == [
+        ("person.password_changed", {"removed": True}),
+        ("person.second_factors_reset", None),
+        ("person.browser_signed_out", {"browsers": 1}),
+    ]
+
+
+def test_an_account_with_nothing_to_lose_has_no_such_events(
+    project: Project, other_project: Project, provider: RealProvider
+) -> None:
+    member(other_project, "viewer", "zoe@example.org", password=None)
+    provider.sign_in(Client())
+    events = AuditEvent.objects.filter(project=other_project).order_by("id")
+    assert [each.action for each in events] == ["person.provider_linked", "person.signed_in"]
 
 
 def test_another_person_with_the_same_address_is_refused(project: Project, provider: RealProvider) -> None:

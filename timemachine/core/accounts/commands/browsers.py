@@ -18,12 +18,14 @@ def sign_out_browser(user: User, browser_id: str) -> BrowserSession:
 
 
 @transaction.atomic
-def sign_out_browsers(user: User, *, but: str | None = None) -> int:
-    """Sign out all browsers of a person, but not the one with this session key. Return how many."""
+def sign_out_browsers(user: User, *, but: str | None = None, by: str = "") -> int:
+    """Sign out all browsers of a person, but not the one with this session key. Return how many. `by` is who does it, if
+    that is not who acts in this request.
+    """
     ended = len([one for one in queries.browsers_of(user) if one.session_key != but])
     BrowserSession.objects.filter(user=user).exclude(session_key=but or "").delete()
     if ended:
-        record_of_person(user, "person.browser_signed_out", by_person=False, browsers=ended)
+        record_of_person(user, "person.browser_signed_out", by_person=False, by=by, browsers=ended)
     return ended
 
 

@@ -7,7 +7,6 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from timemachine.core.accounts.commands.browsers import sign_out_browsers
 from timemachine.core.accounts.commands.projects import withdraw_made_by
 from timemachine.core.accounts.commands.recording import record_of_person
 from timemachine.core.accounts.models import (
@@ -22,13 +21,14 @@ from timemachine.core.accounts.models import (
 from timemachine.core.accounts.naming import clean_email, clean_name
 from timemachine.core.accounts.provider.protocol import Claims, refused
 from timemachine.core.accounts.provider.pure.roles import roles_of
+from timemachine.core.accounts.second_factor.commands import remove_all_factors
 from timemachine.core.audit.commands import record
 from timemachine.core.audit.pure.actions import Action
 from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.errors import InvalidInput, NotAllowed
 
 BY_PROVIDER: Final = "sign-in provider"
-"""The actor of changes of roles that follow from groups."""
+"""The actor of what follows from a sign-in with the provider: roles of groups, and what an account loses the first time."""
 
 
 @transaction.atomic
@@ -82,12 +82,12 @@ def _hand_over(user: User, issuer: str) -> None:
             "address of the earlier account.",
             code="other_provider_identity",
         )
+    if user.has_usable_password():
+        record_of_person(user, "person.password_changed", by=BY_PROVIDER, removed=True)
     user.set_unusable_password()
     user.save(update_fields=["password"])
-    user.second_factors.all().delete()
-    user.recovery_codes.all().delete()
+    remove_all_factors(user, by=BY_PROVIDER)
     SignInLink.objects.filter(user=user, used_at=None, project=None).delete()
-    sign_out_browsers(user)
 
 
 def _verified_email(claims: Claims) -> str:

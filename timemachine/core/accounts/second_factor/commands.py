@@ -101,12 +101,15 @@ def check_passkey(user: User, *, site: Site, state: State, response: str) -> Non
 
 
 @transaction.atomic
-def remove_all_factors(user: User) -> int:
-    """Remove all second factors and recovery codes of a person, who lost them. Return how many factors there were."""
+def remove_all_factors(user: User, *, by: str = "") -> int:
+    """Remove all second factors and recovery codes of a person, and sign out the browsers. Return how many factors there
+    were. `by` is who does it, if that is not who acts in this request.
+    """
     removed, _ = user.second_factors.all().delete()
     user.recovery_codes.all().delete()
-    record_of_person(user, "person.second_factors_reset", by_person=False)
-    sign_out_browsers(user)
+    if removed:
+        record_of_person(user, "person.second_factors_reset", by_person=False, by=by)
+    sign_out_browsers(user, by=by)
     return removed
 
 
