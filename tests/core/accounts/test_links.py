@@ -1,15 +1,17 @@
 """One-time links."""
 
 from concurrent.futures import ThreadPoolExecutor
+from time import sleep
 
 import pytest
 from django.db import IntegrityError, connection, transaction
 
 from tests.core.accounts.people import PASSWORD, member, person
+from tests.threads import blocked_queries, in_a_thread
 from timemachine.core.accounts import queries
 from timemachine.core.accounts.commands.links import make_sign_in_link, sign_in_url, use_sign_in_link
 from timemachine.core.accounts.commands.people import set_password
-from timemachine.core.accounts.commands.projects import invite, make_reset_link
+from timemachine.core.accounts.commands.projects import invite, make_project, make_reset_link
 from timemachine.core.accounts.models import Project, SignInLink, User
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotAllowed, NotFound, NotSignedIn
@@ -144,6 +146,40 @@ def test_a_reset_link_made_before_joining_another_project_does_not_work_afterwar
     use_sign_in_link(invitation, signed_in=forgetful.user)
     with pytest.raises(NotFound):
         use_sign_in_link(reset)
+
+
+def test_creating_a_project_withdraws_reset_links(project: Project) -> None:
+    administrator, forgetful = member(project, "admin"), member(project, "admin", "b@example.org")
+    make_reset_link(forgetful, by=administrator.user)
+    make_project("Mine", administrator=forgetful.user)
+    assert not SignInLink.objects.exists()
+
+
+def test_a_reset_link_opens_no_project_that_its_maker_does_not_administer(
+    project: Project, other_project: Project
+) -> None:
+    administrator, forgetful = member(project, "admin"), member(project, "viewer")
+    reset = make_reset_link(forgetful, by=administrator.user)
+    other_project.memberships.create(user=forgetful.user, role="viewer")
+    with pytest.raises(NotFound):
+        use_sign_in_link(reset)
+    other_project.memberships.create(user=administrator.user, role="admin")
+    use_sign_in_link(reset)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reset_link_is_refused_while_the_member_joins_another_project() -> None:
+    project, other_project = (Project.objects.create(name=name) for name in "pq")
+    administrator, forgetful = member(project, "admin"), member(project, "viewer")
+    invitation = invite(other_project, email=forgetful.user.email, role="viewer")
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            use_sign_in_link(invitation, signed_in=forgetful.user)
+            reset = in_a_thread(pool, lambda: make_reset_link(forgetful, by=administrator.user))
+            while not (blocked_queries() or reset.done()):
+                sleep(0.01)
+        with pytest.raises(NotAllowed):
+            reset.result(timeout=60)
 
 
 def test_a_new_password_invalidates_sign_in_links_but_not_invitations(

@@ -25,7 +25,14 @@ from tests.web.settings.hostile_provider import CLIENT, HostileProvider, hostile
 from tests.web.settings.test_second_factor import STEP, code, with_app
 from timemachine.core.accounts.commands.links import make_sign_in_link
 from timemachine.core.accounts.commands.projects import change_role, invite, make_reset_link
-from timemachine.core.accounts.models import ROLES, BrowserSession, Project, ProviderIdentity, User
+from timemachine.core.accounts.models import (
+    ROLES,
+    BrowserSession,
+    Project,
+    ProviderIdentity,
+    SignInLink,
+    User,
+)
 from timemachine.core.accounts.provider.pure.roles import parse_roles
 from timemachine.core.audit.models import AuditEvent
 from timemachine.core.pure.clock import now
@@ -139,6 +146,17 @@ def test_roles_follow_the_groups_at_each_sign_in(
         ("member.role_changed", {"before": "operator", "role": "admin"}),
         ("member.removed", {"role": "admin"}),
     ]
+
+
+def test_a_reset_link_made_before_a_group_opens_another_project_does_not_work_afterwards(
+    project: Project, other_project: Project, provider: RealProvider, settings: Settings
+) -> None:
+    provider.sign_in(Client())
+    reset = make_reset_link(project.memberships.get(), by=member(project, "admin").user)
+    settings.OIDC_ROLES = parse_roles(f"risk={project.pk}:operator; risk={other_project.pk}:viewer", ROLES)
+    provider.sign_in(Client())
+    assert not SignInLink.objects.exists()
+    assert Client().post(f"/sign-in/{reset}/").status_code == 404
 
 
 def test_links_of_a_former_administrator_stop_working(project: Project, provider: RealProvider) -> None:

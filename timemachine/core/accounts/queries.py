@@ -26,6 +26,12 @@ def memberships_of(user: User) -> QuerySet[Membership]:
     return user.memberships.select_related("project").order_by("created_at", "pk")
 
 
+def belongs_elsewhere(user: User, by: User) -> bool:
+    """Return whether a person also belongs to a project that `by` does not administer."""
+    administered = by.memberships.filter(role=ADMIN)
+    return user.memberships.exclude(project__memberships__in=administered).exists()
+
+
 def members_of(project: Project) -> QuerySet[Membership]:
     """Return the members of a project with their users and whether they have a second factor, in the order of joining."""
     has = Exists(SecondFactor.objects.filter(user=OuterRef("user")))

@@ -8,6 +8,7 @@ from django.db import transaction
 from timemachine.core.accounts.commands.browsers import sign_out_browsers
 from timemachine.core.accounts.commands.recording import record_of_person
 from timemachine.core.accounts.models import Membership, Project, SignInLink, User
+from timemachine.core.accounts.queries import belongs_elsewhere
 from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, NotSignedIn
@@ -86,9 +87,22 @@ def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> Sign
             record(
                 link.project, "member.joined", "person", link.user.email, by=link.user.email, role=link.role
             )
-        # an administrator of another project must not be able to open the account of a new member
-        SignInLink.objects.filter(user=link.user, purpose=SignInLink.RESET, used_at=None).delete()
+        withdraw_reset_links(link.user)
     return link
+
+
+def withdraw_reset_links(user: User) -> None:
+    """Delete the unused reset links of a person. An administrator of one project must not be able to open the account of
+    someone who has joined another.
+    """
+    SignInLink.objects.filter(user=user, purpose=SignInLink.RESET, used_at=None).delete()
+
+
+def lock_person(user: User) -> None:
+    """Read this person again, and let others who join the person to a project, or make or use a link to the account, wait
+    until this transaction ends. Lock the person before any of the links.
+    """
+    user.refresh_from_db(from_queryset=User.objects.select_for_update(no_key=True))
 
 
 def is_in_use(user: User) -> bool:
@@ -102,15 +116,28 @@ def is_in_use(user: User) -> bool:
 
 
 def _claimed(link_secret: str) -> SignInLink:
+    hashed = secret_hash(link_secret)
+    found = SignInLink.objects.select_related("user").filter(secret_sha256=hashed).first()
+    if found is not None:
+        lock_person(found.user)
     # The lock makes a simultaneous second use wait, and then see that the link is used.
-    waiting = SignInLink.objects.select_for_update(of=("self",)).select_related("user", "project")
+    waiting = SignInLink.objects.select_for_update(of=("self",)).select_related(
+        "user", "project", "created_by"
+    )
     link = waiting.filter(
-        secret_sha256=secret_hash(link_secret), used_at=None, expires_at__gt=now(), user__is_active=True
+        secret_sha256=hashed, used_at=None, expires_at__gt=now(), user__is_active=True
     ).first()
-    if link is None:
+    if link is None or _opens_other_projects(link):
         raise NotFound(
             "This link has expired or was already used. Ask an administrator for a new one, or run "
             "`timemachine manage sign_in_link` on the server.",
             code="link_not_valid",
         )
     return link
+
+
+def _opens_other_projects(link: SignInLink) -> bool:
+    """Return whether an administrator made this reset link who does not administer all projects that it opens now."""
+    if link.purpose != SignInLink.RESET or link.created_by is None:
+        return False
+    return belongs_elsewhere(link.user, link.created_by)

@@ -2,9 +2,14 @@
 
 from django.db import transaction
 
-from timemachine.core.accounts.commands.links import make_sign_in_link
+from timemachine.core.accounts.commands.links import (
+    lock_person,
+    make_sign_in_link,
+    withdraw_reset_links,
+)
 from timemachine.core.accounts.models import ADMIN, ROLES, ApiKey, Membership, Project, SignInLink, User
 from timemachine.core.accounts.naming import clean_email, clean_name
+from timemachine.core.accounts.queries import belongs_elsewhere
 from timemachine.core.audit.commands import record
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed
 
@@ -13,7 +18,9 @@ from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed
 def make_project(name: str, *, administrator: User) -> Project:
     """Create a project with its first administrator. Raises `InvalidInput` if the name is not valid."""
     project = Project.objects.create(name=clean_name(name, of="the project"))
+    lock_person(administrator)
     Membership.objects.create(project=project, user=administrator, role=ADMIN)
+    withdraw_reset_links(administrator)
     record(project, "project.created", "project", project.pk, name=project.name)
     return project
 
@@ -97,21 +104,16 @@ def make_reset_link(member: Membership, *, by: User) -> str:
     if the member also belongs to a project that `by` does not administer, which the link would open.
     """
     lock_members(member.project)
-    if belongs_elsewhere(member, by):
+    lock_person(member.user)
+    if belongs_elsewhere(member.user, by):
         raise NotAllowed(
             f"{member.user} belongs to other projects too, so no single project can reset that password. "
             f"The operator of this server can, with timemachine manage sign_in_link --email {member.user.email}",
             code="member_elsewhere",
         )
-    SignInLink.objects.filter(user=member.user, purpose=SignInLink.RESET, used_at=None).delete()
+    withdraw_reset_links(member.user)
     record(member.project, "member.reset_link_created", "person", member.user.email)
     return make_sign_in_link(member.user, SignInLink.RESET, by=by)
-
-
-def belongs_elsewhere(member: Membership, by: User) -> bool:
-    """Return whether the member also belongs to a project that `by` does not administer."""
-    administered = by.memberships.filter(role=ADMIN)
-    return member.user.memberships.exclude(project__memberships__in=administered).exists()
 
 
 @transaction.atomic

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
+from timemachine.core.accounts.commands.links import lock_person, withdraw_reset_links
 from timemachine.core.accounts.commands.projects import withdraw_made_by
 from timemachine.core.accounts.commands.recording import record_of_person
 from timemachine.core.accounts.models import (
@@ -82,6 +83,7 @@ def _hand_over(user: User, issuer: str) -> None:
             "address of the earlier account.",
             code="other_provider_identity",
         )
+    lock_person(user)
     if user.has_usable_password():
         record_of_person(user, "person.password_changed", by=BY_PROVIDER, removed=True)
     user.set_unusable_password()
@@ -119,6 +121,7 @@ def _groups(claims: Claims) -> Iterable[str]:
 
 def _give_roles(user: User, roles: Mapping[UUID, str]) -> None:
     """Make the memberships that come from groups what the groups say. Those given by hand stay as they are."""
+    lock_person(user)
     existing = set(Project.objects.filter(pk__in=roles).values_list("pk", flat=True))
     roles = {project: role for project, role in roles.items() if project in existing}
     for membership in user.memberships.filter(from_provider=True).select_related("project"):
@@ -132,8 +135,9 @@ def _give_roles(user: User, roles: Mapping[UUID, str]) -> None:
             _record(membership.project_id, "member.role_changed", user, before=membership.role, role=role)
             membership.role = role
             membership.save(update_fields=["role"])
-    for joined in roles.keys() - set(user.memberships.values_list("project_id", flat=True)):
-        _record(joined, "member.joined", user, role=roles[joined])
+    joined = roles.keys() - set(user.memberships.values_list("project_id", flat=True))
+    for project_id in joined:
+        _record(project_id, "member.joined", user, role=roles[project_id])
     Membership.objects.bulk_create(
         [
             Membership(project_id=project_id, user=user, role=role, from_provider=True)
@@ -141,6 +145,8 @@ def _give_roles(user: User, roles: Mapping[UUID, str]) -> None:
         ],
         ignore_conflicts=True,
     )
+    if joined:
+        withdraw_reset_links(user)
 
 
 def _record(project: UUID, action: Action, user: User, **facts: str) -> None:

@@ -8,10 +8,12 @@ from django.db import transaction
 
 from timemachine.core.accounts import throttle
 from timemachine.core.accounts.commands.browsers import sign_out_browsers
-from timemachine.core.accounts.commands.projects import belongs_elsewhere, lock_members
+from timemachine.core.accounts.commands.links import lock_person
+from timemachine.core.accounts.commands.projects import lock_members
 from timemachine.core.accounts.commands.recording import record_of_person
 from timemachine.core.accounts.models import Membership, RecoveryCode, SecondFactor, User
 from timemachine.core.accounts.naming import clean_name
+from timemachine.core.accounts.queries import belongs_elsewhere
 from timemachine.core.accounts.second_factor import apps, passkeys
 from timemachine.core.accounts.second_factor.passkeys import Site, State
 from timemachine.core.accounts.second_factor.queries import factor, passkeys_of
@@ -117,7 +119,8 @@ def remove_all_factors(user: User, *, by: str = "") -> int:
 def reset_factors_of(member: Membership, *, by: User) -> int:
     """Do the same for a member. Raises `NotAllowed` if the member also belongs to a project that `by` does not administer."""
     lock_members(member.project)
-    if belongs_elsewhere(member, by):
+    lock_person(member.user)
+    if belongs_elsewhere(member.user, by):
         raise NotAllowed(
             f"{member.user} belongs to other projects too, so no single project can remove that second factor. The operator of "
             f"this server can, with timemachine manage remove_second_factor --email {member.user.email}",
