@@ -32,6 +32,11 @@ def _or_end[T](read: Callable[[], T]) -> T:
         sys.exit(why.message)
 
 
+def parsed[T](name: str, parse: Callable[[str], T]) -> T:
+    """Return the parsed variable. Ends the program if `parse` raises a `TimeMachineError`."""
+    return _or_end(lambda: parse(text(name)))
+
+
 def flag(name: str) -> bool:
     """Return whether the variable is set to yes."""
     return text(name).lower() in _TRUE

@@ -138,7 +138,7 @@ OIDC_CLIENT_SECRET = env.secret("OIDC_CLIENT_SECRET")
 OIDC_SCOPES = env.text("OIDC_SCOPES", "openid email profile")
 OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
 OIDC_EMAILS_ARE_VERIFIED = env.flag("OIDC_EMAILS_ARE_VERIFIED")
-OIDC_ROLES = parse_roles(env.text("OIDC_ROLES"), ("viewer", "operator", "admin"))
+OIDC_ROLES = env.parsed("OIDC_ROLES", lambda text: parse_roles(text, ("viewer", "operator", "admin")))
 # without a provider there would be no way in
 PASSWORD_SIGN_IN = env.choice("PASSWORD_SIGN_IN", "yes", "no") == "yes" or not OIDC_DISCOVERY_URL
 SESSION_ENGINE = "timemachine.core.accounts.browser_sessions"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.ids import uuid_of
 
 
@@ -18,7 +19,7 @@ class GroupRole:
 def parse_roles(text: str, roles: Sequence[str]) -> tuple[GroupRole, ...]:
     """Parse `group=project:role; …`. `roles` are the roles that exist. A group may contain `=` and `:`.
 
-    Raises `ValueError` with the entry that is wrong.
+    Raises `InvalidInput` with the entry that is wrong.
     """
     return tuple(_parse(entry.strip(), roles) for entry in text.split(";") if entry.strip())
 
@@ -39,7 +40,8 @@ def _parse(entry: str, roles: Sequence[str]) -> GroupRole:
     group, _, project = before.rpartition("=")
     id_ = uuid_of(project.strip())
     if not group or id_ is None or role not in roles:
-        raise ValueError(
-            f"OIDC_ROLES: {entry!r} is not group=project:role with the ID of a project and one of the roles {', '.join(roles)}"
+        raise InvalidInput(
+            f"OIDC_ROLES: {entry!r} is not group=project:role. Name the project by its ID, which Settings → Project shows, "
+            f"and one of the roles {', '.join(roles)}."
         )
     return GroupRole(group=group.strip(), project=str(id_), role=role)
