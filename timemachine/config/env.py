@@ -16,7 +16,9 @@ def text(name: str, default: str = "") -> str:
 
 
 def secret(name: str) -> str:
-    """Return the variable, or the content of the file that `NAME_FILE` names. Ends the program if it is not clear or readable."""
+    """Return the variable, or the content of the file that `NAME_FILE` names. Ends the program if both are set, or if the
+    file is empty or cannot be read.
+    """
     return _or_end(lambda: secret_settings.secret(name))
 
 

@@ -1,4 +1,4 @@
-"""UserManager, the projects they belong to, and the API keys of programs."""
+"""People, the projects they belong to, and the API keys of programs."""
 
 from typing import ClassVar
 

@@ -118,7 +118,7 @@ def make_reset_link(member: Membership, *, by: User) -> str:
 
 @transaction.atomic
 def require_second_factor(project: Project, *, needed: bool) -> None:
-    """Let only members see the project who signed in with a second factor, or let all members see it. API keys need none."""
+    """Show the project only to members who signed in with a second factor, or again to all members. API keys need none."""
     project.needs_second_factor = needed
     project.save(update_fields=["needs_second_factor"])
     record(project, "setting.changed", "setting", "second factor", needed=needed)

@@ -117,7 +117,9 @@ def remove_all_factors(user: User, *, by: str = "") -> int:
 
 @transaction.atomic
 def reset_factors_of(member: Membership, *, by: User) -> int:
-    """Do the same for a member. Raises `NotAllowed` if the member also belongs to a project that `by` does not administer."""
+    """Remove all second factors and recovery codes of a member, and return how many factors there were. Raises `NotAllowed`
+    if the member also belongs to a project that `by` does not administer.
+    """
     lock_members(member.project)
     lock_person(member.user)
     if belongs_elsewhere(member.user, by):

@@ -94,7 +94,7 @@ def remove_second_factor(request: HttpRequest, access: Access, member_id: int) -
 
 @post_view(ADMIN)
 def require_second_factor(request: HttpRequest, access: Access) -> HttpResponse:
-    """Let every member need a second factor, or none for any value other than `on`."""
+    """Require a second factor of every member if the switch is `on`; for any other value, stop requiring it."""
     needed = request.POST.get("switch") == "on"
     projects.require_second_factor(access.project, needed=needed)
     messages.success(
