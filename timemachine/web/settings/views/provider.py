@@ -25,7 +25,7 @@ from timemachine.web.settings.views.sign_in import sign_in_page
 
 log = logging.getLogger(__name__)
 _COOKIE: Final = "__Host-tm_provider" if settings.SECURE else "tm_provider"
-"""What the attempt is kept in, signed: a row in the database could be made by anyone, as often as they like."""
+"""The cookie with the signed attempt. It is not in the database, where anyone could make as many rows as they like."""
 _SALT: Final = "timemachine.provider_attempt"
 _ANSWERED_WITHIN: Final = timedelta(minutes=30)
 _LONGEST_RETURN: Final = 1_000  # a cookie has at most 4,096 bytes
@@ -43,14 +43,14 @@ def begin(request: HttpRequest) -> HttpResponse:
     except Unavailable as why:
         return _refused(request, why, back_to(request))
     following = back_to(request)
-    kept = {
+    stored_attempt = {
         "attempt": asdict(attempt),
         "following": following if len(following) <= _LONGEST_RETURN else "/",
     }
     answer = HttpResponseRedirect(address)
     answer.set_cookie(
         _COOKIE,
-        signing.dumps(kept, salt=_SALT),
+        signing.dumps(stored_attempt, salt=_SALT),
         max_age=_ANSWERED_WITHIN,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
@@ -64,16 +64,16 @@ def begin(request: HttpRequest) -> HttpResponse:
 def end(request: HttpRequest) -> HttpResponse:
     """Sign in the person whom the provider sends back. A browser answers each attempt once."""
     _check_configured()
-    answer = _end(request, _kept_by(request))
+    answer = _end(request, _stored_attempt(request))
     answer.delete_cookie(_COOKIE, samesite="Lax")
     return answer
 
 
-@sensitive_variables("kept", "attempt", "claims")
-def _end(request: HttpRequest, kept: dict[str, Any]) -> HttpResponse:
-    following = kept.get("following", "/")
+@sensitive_variables("stored_attempt", "attempt", "claims")
+def _end(request: HttpRequest, stored_attempt: dict[str, Any]) -> HttpResponse:
+    following = stored_attempt.get("following", "/")
     try:
-        attempt = _answered(request, kept)
+        attempt = _answered(request, stored_attempt)
         claims = protocol.claims_of(request.GET.get("code", ""), attempt, redirect_uri=_redirect_uri())
         user = commands.person_of(claims)
     except (NotSignedIn, NotAllowed, Unavailable) as why:
@@ -88,27 +88,27 @@ def _end(request: HttpRequest, kept: dict[str, Any]) -> HttpResponse:
     )
 
 
-def _kept_by(request: HttpRequest) -> dict[str, Any]:
-    """Return what the browser kept of its attempt; nothing if it made none, or too long ago."""
+def _stored_attempt(request: HttpRequest) -> dict[str, Any]:
+    """Return the attempt that this browser has stored, and where to continue; empty if it made none, or too long ago."""
     try:
-        kept: dict[str, Any] = signing.loads(
+        stored: dict[str, Any] = signing.loads(
             request.COOKIES.get(_COOKIE, ""), salt=_SALT, max_age=_ANSWERED_WITHIN
         )
     except signing.BadSignature:
         return {}
-    return kept
+    return stored
 
 
-def _answered(request: HttpRequest, kept: dict[str, Any]) -> Attempt:
+def _answered(request: HttpRequest, stored_attempt: dict[str, Any]) -> Attempt:
     state = request.GET.get("state", "").encode()
-    if not kept or not compare_digest(kept["attempt"]["state"].encode(), state):
+    if not stored_attempt or not compare_digest(stored_attempt["attempt"]["state"].encode(), state):
         raise refused("this browser did not ask for it, or took too long")
     error = request.GET.get("error")
     if error is not None:
         raise refused(f"it answered {error if _ERROR_CODE.fullmatch(error) else 'an unknown error'}")
     if request.GET.get("iss", protocol.provider().issuer) != protocol.provider().issuer:
         raise refused("the answer comes from another provider")
-    return Attempt(**kept["attempt"])
+    return Attempt(**stored_attempt["attempt"])
 
 
 def _refused(
