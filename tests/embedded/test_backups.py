@@ -139,6 +139,11 @@ def test_a_backup_is_restored_into_another_empty_database_and_backed_up_from_the
     assert not (tmp_path / "home" / "secret-key").exists()
     full = run(tmp_path / "home", "restore", str(original.backup), **keys)
     assert (full.returncode, "is not empty. Nothing was restored." in full.stderr) == (1, True)
+    wrong = run(
+        tmp_path / "home", "backup", str(tmp_path / "wrong.zip"), **(keys | {"SECRET_KEY_FALLBACKS": ""})
+    )
+    assert "is not the one that the server uses" in wrong.stderr
+    assert not list(tmp_path.glob("wrong.zip*"))
     made = run(tmp_path / "home", "backup", str(tmp_path / "again.zip"), "--without-keys", **keys)
     assert made.returncode == 0, made.stderr
     assert "It does not contain the private keys." in made.stdout

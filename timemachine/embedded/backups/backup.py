@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from cryptography.fernet import InvalidToken
 from psycopg import sql
 
 import timemachine
-from timemachine.core.pure.errors import NotFound, Unavailable
+from timemachine.core.pure.errors import Conflict, NotFound, Unavailable
 from timemachine.core.pure.home import local_key_file
+from timemachine.core.pure.secret_ciphers import SIGNING_KEYS, cipher_under
 from timemachine.core.pure.secret_settings import secret_keys
 from timemachine.embedded.backups.archive import (
     DATABASE,
@@ -40,21 +42,24 @@ class Backup:
 
 def make_backup(file: Path, *, with_keys: bool) -> Backup:
     """Write a backup while everything may run. Raises `TimeMachineError` if that fails; then there is no file."""
-    with existing_database() as url:
-        keys = _keys() if with_keys else {}
-        with new_backup(file) as writer:
-            manifest = _dump(url, writer, keys)
-            writer.finish(manifest)
+    with existing_database() as url, new_backup(file) as writer:
+        manifest = _dump(url, writer, with_keys=with_keys)
+        writer.finish(manifest)
     return Backup(file=file, bytes=file.stat().st_size, manifest=manifest)
 
 
-def _keys() -> dict[str, str]:
-    """Return the private keys. Raises `NotFound` if there is no secret key."""
+def _keys(connection: psycopg.Connection[Any]) -> dict[str, str]:
+    """Return the private keys. Raises `NotFound` if there is no secret key, `Conflict` if it is not that of this database."""
     keys = secret_keys()
     if not keys:
         raise NotFound(
             "There is no secret key in the data folder or in SECRET_KEY. Set the SECRET_KEY of the server, "
             "or make a backup --without-keys and keep the key elsewhere."
+        )
+    if not _fits(keys, connection):
+        raise Conflict(
+            "The secret key in SECRET_KEY or the data folder is not the one that the server uses: it does not decrypt the "
+            "signing keys. Set the server's SECRET_KEY, or make a backup --without-keys and keep the key elsewhere."
         )
     found = {SECRET_KEYS: "".join(f"{key}\n" for key in keys)}
     if local_key_file().exists():
@@ -62,7 +67,19 @@ def _keys() -> dict[str, str]:
     return found
 
 
-def _dump(url: str, writer: Writer, keys: dict[str, str]) -> Manifest:
+def _fits(keys: list[str], connection: psycopg.Connection[Any]) -> bool:
+    """Return whether the keys decrypt a signing key that is in use, if there is one. A lost key leaves some that they cannot."""
+    query = "SELECT private_key FROM tm_signing_key WHERE replaced_at IS NULL"
+    stored = [bytes(key) for (key,) in connection.execute(query).fetchall()]
+    cipher = cipher_under(keys, SIGNING_KEYS)
+    for each in stored:
+        with suppress(InvalidToken):
+            cipher.decrypt(each)
+            return True
+    return not stored
+
+
+def _dump(url: str, writer: Writer, *, with_keys: bool) -> Manifest:
     """Dump one snapshot and count its rows."""
     created_at = datetime.now(UTC)
     with connected(url) as connection:
@@ -70,6 +87,7 @@ def _dump(url: str, writer: Writer, keys: dict[str, str]) -> Manifest:
         programs = programs_for(server)
         with _snapshot(connection) as snapshot:
             migrations, rows = _migrations(connection), row_counts(connection)
+            keys = _keys(connection) if with_keys else {}
             with programs.dump(url, snapshot) as dump:
                 writer.add(DATABASE, dump)
     for name, content in keys.items():

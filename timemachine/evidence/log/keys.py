@@ -1,6 +1,6 @@
 """A project's Ed25519 keys: created on first use, encrypted under SECRET_KEY, replaced by administrators."""
 
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from cryptography.exceptions import InvalidSignature
@@ -16,10 +16,9 @@ from timemachine.core.encryption import Reencrypted, cipher, reencrypt
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import sha256_hex
 from timemachine.core.pure.errors import Unavailable
+from timemachine.core.pure.secret_ciphers import SIGNING_KEYS
 from timemachine.evidence.models import SigningKey
 from timemachine.evidence.pure.dsse import Signed, pre_authentication_encoding
-
-_PURPOSE: Final = b"timemachine evidence key 1"
 
 
 def key_in_use(project: Project) -> SigningKey:
@@ -68,7 +67,7 @@ def is_readable(key: SigningKey) -> bool:
 
 def reencrypt_keys() -> Reencrypted:
     """Encrypt the keys under the current SECRET_KEY. They stay the same keys, with the same fingerprints."""
-    return reencrypt(SigningKey.objects.all(), "private_key", purpose=_PURPOSE, noun="signing key")
+    return reencrypt(SigningKey.objects.all(), "private_key", purpose=SIGNING_KEYS, noun="signing key")
 
 
 def projects_with_unreadable_key(projects: QuerySet[Any]) -> list[UUID]:
@@ -116,14 +115,14 @@ def _create_key(project: Project, *, by: str | None = None) -> SigningKey:
         project=project,
         fingerprint=fingerprint(public),
         public_key=public,
-        private_key=cipher(_PURPOSE).encrypt(raw),
+        private_key=cipher(SIGNING_KEYS).encrypt(raw),
         created_by=by and by[:254],
     )
 
 
 def _private_key(key: SigningKey) -> Ed25519PrivateKey:
     try:
-        raw = cipher(_PURPOSE).decrypt(bytes(key.private_key))
+        raw = cipher(SIGNING_KEYS).decrypt(bytes(key.private_key))
     except InvalidToken as why:
         raise Unavailable(
             "The key that signs evidence cannot be read because SECRET_KEY has changed since it was created. "
