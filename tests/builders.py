@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from django.db import connection
 from django.test import override_settings
 
+from tests.database_roles import as_owner
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge.commands import NewFrame, get_or_create_collection
 from timemachine.knowledge.find import Query
@@ -70,7 +70,7 @@ def worked(replay: Replay) -> Replay:
 
 def tamper(statement: str, parameters: Sequence[int | str]) -> int:
     """Change rows without triggers, as a database administrator could. Return how many changed."""
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("SET session_replication_role = replica")
         cursor.execute(statement, parameters)
         changed: int = cursor.rowcount

@@ -17,7 +17,7 @@ from pytest_django.fixtures import Settings
 from pytest_django.plugin import DjangoDbBlocker
 from xdist.remote import Producer
 
-from tests import crash_figures
+from tests import crash_figures, database_roles
 from tests.brokers import IN_MEMORY, received, use_broker
 from tests.builders import recorded_session
 from tests.embedded.homes import home_of_this_run
@@ -38,6 +38,7 @@ DECLARE
     each text;
     many boolean;
 BEGIN
+    SET LOCAL ROLE NONE;
     LOOP
         BEGIN
             LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE;
@@ -46,7 +47,7 @@ BEGIN
             PERFORM pg_sleep(0.1);
         END;
     END LOOP;
-    SET LOCAL session_replication_role = replica;
+    SET LOCAL session_replication_role = replica;  -- or a trigger would refuse
     FOREACH each IN ARRAY ARRAY[{names}] LOOP
         EXECUTE format('SELECT EXISTS (SELECT FROM %I OFFSET 300)', each) INTO many;
         IF many THEN
@@ -126,27 +127,28 @@ def _make_migrated_database() -> None:
     settings["TEST"]["NAME"] = MIGRATED
     with unmeasured():  # coverage leaves migrations out
         connection.creation.create_test_db(verbosity=0)
+    database_roles.grant()
     connection.close()  # a template must have no connections
     settings["TEST"]["NAME"] = own
     settings["NAME"] = name
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> None:
-    """Disable the triggers that forbid TRUNCATE, which transactional tests use to empty tables.
+def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[None]:
+    """Connect as the application, until the database is removed.
 
-    Also prevent Django from recreating content types and permissions after each of them: no test needs these.
+    Also prevent Django from recreating content types and permissions after each transactional test: no test needs these.
     """
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
     post_migrate.disconnect(create_contenttypes)
-    emptying = "SELECT tgrelid::regclass, tgname FROM pg_trigger WHERE NOT tgisinternal AND tgtype & 32 > 0"
-    with django_db_blocker.unblock(), connection.cursor() as cursor:  # type: ignore[attr-defined]  # pytest-django gives it no type
-        cursor.execute(emptying)
-        for table, trigger in cursor.fetchall():
-            cursor.execute(f'ALTER TABLE {table} DISABLE TRIGGER "{trigger}"')
+    with django_db_blocker.unblock():  # type: ignore[attr-defined]  # pytest-django gives it no type
+        database_roles.grant()
+        database_roles.connect_as_application()
     gc.freeze()  # also what migrations and the first query imported
     # of the class, because a test can leave another connection; style and options do not matter here
     type(connection.ops).sql_flush = staticmethod(_emptied)  # type: ignore[assignment]
+    yield
+    database_roles.connect_as_owner()
 
 
 def _emptied(_style: object, tables: Sequence[str], **_: object) -> list[str]:

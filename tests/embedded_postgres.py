@@ -58,7 +58,7 @@ def _start(folder: Path, started: ExitStack) -> str:
         data=folder / "postgres", sockets=sockets, log=folder / "postgres.log", throwaway=True
     )
     started.callback(postgres.stop, postgres.start(cluster))
-    return cluster.url
+    return cluster.owner_url
 
 
 if __name__ == "__main__":

@@ -50,6 +50,8 @@ def test_a_healthy_server_passes_every_check(tm: Here, working: None) -> None:
         "disk",
         "database",
         "migrations",
+        "triggers",
+        "role",
         "workers",
         "queue",
         "API key",

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
+from urllib.parse import quote
 
 import psycopg
 import pytest
 from django.db import connection
+from psycopg.errors import InsufficientPrivilege
 
 from tests.embedded.machine import free_port
 from tests.waiting import wait_until
@@ -28,7 +30,7 @@ pytestmark = pytest.mark.skipif(
 def server(db: None) -> Iterator[psycopg.Connection]:
     """A connection of a superuser to the server of this test run."""
     connection.ensure_connection()
-    with psycopg.connect(connection.connection.info.dsn, autocommit=True) as made:
+    with psycopg.connect(connection.connection.info.dsn, options="", autocommit=True) as made:
         yield made
 
 
@@ -43,14 +45,17 @@ def empty_database(server: psycopg.Connection, options: str = "") -> Iterator[st
         server.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+def url_of(server: psycopg.Connection, database: str, user: str) -> str:
+    return f"postgresql://{user}@{quote(server.info.host or '', safe='')}/{database}"
+
+
 def preparing(
     server: psycopg.Connection, database: str, home: Path, user: str = "postgres", **settings: str
 ) -> "subprocess.Popen[str]":
-    sockets = (server.info.host or "").replace("/", "%2F")
     return subprocess.Popen(
         [sys.executable, "-m", "timemachine.management", "prepare"],
         env=os.environ
-        | {"DATABASE_URL": f"postgresql://{user}@{sockets}/{database}", "TIMEMACHINE_HOME": str(home)}
+        | {"DATABASE_URL": url_of(server, database, user), "TIMEMACHINE_HOME": str(home)}
         | settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -104,6 +109,40 @@ def test_a_missing_permission_is_named(server: psycopg.Connection, tmp_path: Pat
             assert "Traceback" not in "".join(logs)
     finally:
         server.execute(f"DROP ROLE {weak}")
+
+
+def test_with_two_roles_the_owner_migrates_and_the_application_cannot_alter(
+    server: psycopg.Connection, tmp_path: Path
+) -> None:
+    owner, application = f"owner_{token_hex(4)}", f"app_{token_hex(4)}"
+    server.execute(f"CREATE ROLE {owner} LOGIN")
+    try:
+        with empty_database(server, f"OWNER {owner}") as database:
+            url = url_of(server, database, owner)
+            with psycopg.connect(server.info.dsn, dbname=database, options="", autocommit=True) as here:
+                here.execute("CREATE EXTENSION vector")
+            process = preparing(server, database, tmp_path, user=application, DATABASE_OWNER_URL=url)
+            assert refused(process) == (
+                f"CommandError: The role {application} in DATABASE_URL does not exist, and {owner} is not allowed to create "
+                f"roles: have a superuser run `CREATE ROLE {application} LOGIN PASSWORD '…'`."
+            )
+            server.execute(f"ALTER ROLE {owner} CREATEROLE")
+            for _ in range(2):
+                process = preparing(server, database, tmp_path, user=application, DATABASE_OWNER_URL=url)
+                printed, log = process.communicate(timeout=240)
+                assert process.returncode == 0, log
+                assert "sign_in_url" in json.loads(printed)
+            with psycopg.connect(url_of(server, database, application), autocommit=True) as connected:
+                assert connected.execute("SELECT count(*) FROM tm_user").fetchone() == (1,)
+                for statement in (
+                    "TRUNCATE tm_user",
+                    "CREATE TABLE extra ()",
+                    "CREATE TEMPORARY TABLE extra ()",
+                ):
+                    with pytest.raises(InsufficientPrivilege):
+                        connected.execute(statement)
+    finally:
+        server.execute(f"DROP ROLE IF EXISTS {application}, {owner}")
 
 
 def test_a_database_that_does_not_exist_or_respond_is_told_apart(

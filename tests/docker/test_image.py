@@ -18,6 +18,7 @@ import psycopg
 import pytest
 import yaml
 
+from tests.database_roles import APPLICATION
 from tests.embedded.machine import clean_environment, free_port
 from tests.waiting import wait_until
 from timemachine.embedded import postgres
@@ -35,10 +36,21 @@ NOT_IN_CONTAINERS = {
         "STATIC_ROOT",
         "TIMEMACHINE_PROCESS",
     ),
-    *("MINILM", "DATABASE_MEMORY", "WEB_MEMORY", "WORKER_MEMORY", "DATABASE_IMAGE", "PYTHON_IMAGE", "IMAGE"),
+    *(
+        "POSTGRES_APP_PASSWORD",
+        "POSTGRES_PASSWORD",
+        "MINILM",
+        "DATABASE_MEMORY",
+        "WEB_MEMORY",
+        "WORKER_MEMORY",
+        "DATABASE_IMAGE",
+        "PYTHON_IMAGE",
+        "IMAGE",
+    ),
 }
 """Settings that a container does not need, and those of compose itself."""
-VARIABLES = {"POSTGRES_PASSWORD": "letters", "SECRET_KEY": "k" * 50}
+VARIABLES = {"POSTGRES_PASSWORD": "letters", "POSTGRES_APP_PASSWORD": "others", "SECRET_KEY": "k" * 50}
+_OF_THE_OWNER = {"DATABASE_OWNER_URL", "DATABASE_OWNER_URL_FILE"}
 INSTRUCTIONS = {"FROM", "ARG", "ENV", "RUN", "WORKDIR", "COPY", "USER", "EXPOSE", "HEALTHCHECK", "CMD"}
 
 
@@ -94,6 +106,14 @@ def test_without_its_secrets_nothing_starts(services: dict[str, Any], database: 
     assert "SECRET_KEY is not set." in (tmp_path / "python.log").read_text()
 
 
+def test_only_preparation_and_worker_know_the_owner_of_the_tables(services: dict[str, Any]) -> None:
+    for name in ("prepare", "worker", "web", "beat"):
+        known = _OF_THE_OWNER & services[name]["environment"].keys()
+        assert known == (_OF_THE_OWNER if name in ("prepare", "worker") else set())
+    assert "//timemachine_app:others@" in services["web"]["environment"]["DATABASE_URL"]
+    assert "//timemachine:letters@" in services["worker"]["environment"]["DATABASE_OWNER_URL"]
+
+
 def test_every_program_gets_every_setting_that_is_documented_for_servers(services: dict[str, Any]) -> None:
     text = (TOP / "docs" / "settings.md").read_text()
     sections = text.partition("## Data and web server")[2].partition("## Command line and clients")[0]
@@ -108,7 +128,7 @@ def test_every_program_gets_every_setting_that_is_documented_for_servers(service
     assert wanted - first.keys() == set()
     for other in others:
         other.pop("TIMEMACHINE_PROCESS")
-        assert other == first
+        assert other in (first, {name: first[name] for name in first.keys() - _OF_THE_OWNER})
 
 
 def test_secrets_can_be_mounted_as_files(services: dict[str, Any]) -> None:
@@ -166,7 +186,7 @@ def test_the_commands_of_the_image_run_outside_a_container(
     try:
         for condition in (
             partial(_ready, port),
-            partial(_exists, database, "pgmq.q_tm_default"),
+            partial(_has_worker, database),
             (tmp_path / "beat-schedule").exists,
             partial(_is_healthy, services["worker"], database),
         ):
@@ -248,14 +268,15 @@ def _interpolated(text: str, chosen: dict[str, str] = VARIABLES) -> str:
 
 
 def _run(service: dict[str, Any], database: str, folder: Path, **more: str) -> subprocess.Popen[bytes]:
-    """Start the service's command in its environment, but with another database and another folder to write to."""
+    """Start the service's command in its environment, but on another server and with another folder to write to."""
     command = [
         str(folder / "beat-schedule") if word == "/tmp/beat-schedule" else word for word in service["command"]
     ]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = (
-        clean_environment() | service["environment"] | {"DATABASE_URL": database, "PATH": path} | more
-    )
+    urls = {"DATABASE_URL": re.sub("//[^@]*@", f"//{APPLICATION}:others@", database)}
+    if "DATABASE_OWNER_URL" in service["environment"]:
+        urls["DATABASE_OWNER_URL"] = database
+    environment = clean_environment() | service["environment"] | urls | {"PATH": path} | more
     with (folder / f"{command[0]}.log").open("ab") as log:
         return subprocess.Popen(
             command, cwd=TOP, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log
@@ -283,6 +304,6 @@ def _ready(port: str) -> bool:
         return False
 
 
-def _exists(database: str, table: str) -> bool:
+def _has_worker(database: str) -> bool:
     with psycopg.connect(database) as connection:
-        return connection.execute("SELECT to_regclass(%s)", [table]).fetchone() != (None,)
+        return connection.execute("SELECT count(*) FROM tm_worker").fetchone() != (0,)

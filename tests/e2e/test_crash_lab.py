@@ -54,6 +54,7 @@ def product(
     machine = Machine(
         tmp_path_factory.mktemp("product") / "home",
         DATABASE_URL=database.cluster.url,
+        DATABASE_OWNER_URL=database.cluster.owner_url,
         OPENAI_API_KEY="sk-test",
         OPENAI_BASE_URL=f"{stub.url}/v1",
         MODEL_CALLS_AT_ONCE=str(AT_ONCE),

@@ -50,7 +50,9 @@ def database(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory, database: Database) -> Iterator[OwnProduct]:
     home = tmp_path_factory.mktemp("product") / "home"
-    machine = Machine(home, DATABASE_URL=database.cluster.url).ready()
+    machine = Machine(
+        home, DATABASE_URL=database.cluster.url, DATABASE_OWNER_URL=database.cluster.owner_url
+    ).ready()
     yield OwnProduct(machine)
     assert machine.end() == 0
 

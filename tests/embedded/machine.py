@@ -100,6 +100,7 @@ def clean_environment() -> dict[str, str]:
     """Return this environment without the variables that would point `make up` at the servers of the test run."""
     ours = {
         "DATABASE_URL",
+        "DATABASE_OWNER_URL",
         "TEST_DATABASE_URL",
         "CELERY_BROKER_URL",
         "SECRET_KEY",

@@ -48,7 +48,9 @@ def test_lock_files_with_the_pid_of_another_process_do_not_prevent_a_start(clust
 
 def test_the_log_has_no_text_of_a_failed_statement_or_its_row(cluster: Cluster) -> None:
     server = postgres.start(cluster)
-    with psycopg.connect(cluster.url, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
+    with psycopg.connect(
+        cluster.owner_url, autocommit=True, cursor_factory=psycopg.ClientCursor
+    ) as connection:
         connection.execute("CREATE TABLE said (words text UNIQUE)")
         connection.execute("INSERT INTO said VALUES (%s)", ["Zqcanary7Kx"])
         with pytest.raises(psycopg.errors.UniqueViolation, match="Zqcanary7Kx"):
@@ -127,7 +129,7 @@ def test_a_socket_folder_that_others_can_enter_is_refused(tmp_path: Path) -> Non
 def _one_row(cluster: Cluster, *, running: bool = False) -> tuple[object, ...] | None:
     """Start the cluster, run a query, and stop it."""
     server = None if running else postgres.start(cluster)
-    with psycopg.connect(cluster.url) as connection:
+    with psycopg.connect(cluster.owner_url) as connection:
         row = connection.execute("SELECT 1").fetchone()
     if server:
         postgres.stop(server)

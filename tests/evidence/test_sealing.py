@@ -10,13 +10,14 @@ from uuid import uuid4
 
 import pytest
 import rfc8785
-from django.db import connection, connections, transaction
+from django.db import connections, transaction
 from django.db.utils import IntegrityError
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django.fixtures import Settings
 
 from tests.builders import recorded_session, replayed, tamper
+from tests.database_roles import as_owner
 from tests.evidence.sessions import checked, long_session, message
 from tests.threads import blocked_queries, in_a_thread
 from tests.waiting import wait_until
@@ -113,7 +114,7 @@ def test_sealed_records_and_the_log_refuse_every_change(project: Project) -> Non
             with (
                 pytest.raises(IntegrityError, match="append-only"),
                 transaction.atomic(),
-                connection.cursor() as cursor,
+                as_owner() as cursor,
             ):
                 cursor.execute(statement)
 

@@ -5,11 +5,12 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from tests.brokers import received, use_broker
+from tests.database_roles import as_owner
 from tests.embedded.machine import free_port
 from timemachine.core.accounts.models import Project
 from timemachine.core.jobs import JOBS, Job, Next, job
@@ -133,7 +134,7 @@ def test_with_an_unreachable_queue_nothing_fails_and_the_sweep_sends_later(
 def test_a_failure_of_the_database_is_one_line_and_the_sweep_sends_again(
     counted: Job, row: Indexing, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute(
             "CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS "
             "$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$"
@@ -156,7 +157,7 @@ def test_a_failure_of_the_database_is_one_line_and_the_sweep_sends_again(
             None,
         ),
     ]
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("DROP TRIGGER disk_full ON tm_indexing")
     registry.sweep()
     assert received() == [("count_steps", [str(row.pk)])]

@@ -22,6 +22,7 @@ _NEEDED: Final = {
     "settings.TIMEMACHINE_PUBLIC_URL": "https://timemachine.example.org:8443",
 }
 _MORE: Final = {
+    "ownerSecret": "owner",
     "image.digest": f"sha256:{'0' * 64}",
     "image.pullSecrets[0]": "registry",
     "ingress.enabled": "true",
@@ -97,7 +98,9 @@ def _check_pods(resources: Sequence[_Resource]) -> None:
             assert not security["allowPrivilegeEscalation"]
             assert security["capabilities"] == {"drop": ["ALL"]}
             assert each["resources"]["limits"]["memory"]
-            assert each["envFrom"] == [{"secretRef": {"name": "timemachine"}}]
+            secrets = [source["secretRef"]["name"] for source in each["envFrom"]]
+            assert secrets in (["timemachine"], ["timemachine", "owner"])
+            assert secrets == ["timemachine"] or each["name"] in ("prepare", "worker")
             assert {mount["name"] for mount in each["volumeMounts"]} == volumes
 
 

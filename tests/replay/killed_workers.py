@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 
+from tests.database_roles import OPTIONS
 from tests.stub_model_server import StubModelServer
 from timemachine.core.pure.clock import now
 from timemachine.jobs.registry import overdue
@@ -32,7 +33,8 @@ def openai_stub() -> Iterator[StubModelServer]:
 def database_url() -> str:
     """`DATABASE_URL` of a program that uses the database of the test."""
     at = connection.settings_dict
-    return f"postgresql://{at['USER']}@{quote(at['HOST'], safe='')}/{at['NAME']}"
+    server = f"postgresql://{at['USER']}@{quote(at['HOST'], safe='')}/{at['NAME']}"
+    return f"{server}?options={quote(OPTIONS)}"
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from django.db import connection
 
+from tests.database_roles import as_owner
 from tests.verifier.bundles import faults, packed, unpacked
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.bundles import exporting
@@ -85,7 +85,7 @@ def test_a_changed_request_or_result_is_found_in_a_bundle(
 
 def test_requests_of_changed_bytes_are_altered(session: Session) -> None:
     assert [found.verdict for _, found in requests_of(session, [1, 4])] == ["verified", "reconstructed"]
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(
             "UPDATE tm_payload SET data = convert_to('\"Nobody\"', 'UTF8') WHERE id IN "

@@ -3,9 +3,9 @@
 from html import unescape
 
 import pytest
-from django.db import connection
 from django.test import Client
 
+from tests.database_roles import as_owner
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import ADMIN, Project
 
@@ -84,7 +84,7 @@ def test_a_page_says_that_the_disk_of_the_database_is_full(
     project: Project, caplog: pytest.LogCaptureFixture
 ) -> None:
     browser = browser_of(project, ADMIN)
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute(
             "CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS "
             "$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$"

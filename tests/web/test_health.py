@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 
+from tests.database_roles import as_owner
 from tests.small_disks import small_disk
 from timemachine.core.pure.clock import now
 from timemachine.jobs import registry, workers
@@ -45,6 +45,8 @@ def test_a_server_with_everything_is_ready(working: None) -> None:
         "disk",
         "database",
         "migrations",
+        "triggers",
+        "role",
         "workers",
         "queue",
     ]
@@ -66,7 +68,7 @@ def test_a_silent_worker_or_an_old_sweep_is_noticed(working: None) -> None:
 
 
 def test_a_missing_migration_is_named_with_what_to_do(working: None) -> None:
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("DELETE FROM django_migrations WHERE app = 'timemachine' AND name = '0006_workers'")
     document = checked("/health/ready", 503)
     assert (
@@ -76,7 +78,7 @@ def test_a_missing_migration_is_named_with_what_to_do(working: None) -> None:
 
 
 def test_a_database_without_tables_is_not_ready() -> None:
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("ALTER TABLE django_migrations RENAME TO elsewhere")
         cursor.execute("ALTER TABLE tm_worker RENAME TO elsewhere_too")
     assert "The database lacks" in checked("/health/ready", 503)["why"]
@@ -101,7 +103,7 @@ def test_a_full_disk_is_not_ready(
 def test_the_checks_are_cheap_and_say_nothing_secret(
     working: None, settings: Settings, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(11):
         text = Client().get("/health/ready").text
     for secret in (settings.SECRET_KEY, settings.DATABASES["default"]["HOST"], str(settings.STATIC_ROOT)):
         assert secret not in text

@@ -15,12 +15,13 @@ from urllib.parse import quote
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
 from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django.fixtures import Settings
 
+from tests.database_roles import as_owner
 from tests.web.people import browser_of
 from timemachine.core.accounts.commands.keys import KeyText, make_api_key
 from timemachine.core.accounts.models import SCOPES, Project
@@ -101,7 +102,7 @@ def test_no_secret_is_in_the_traceback_of_an_error() -> None:
 @pytest.mark.django_db
 def test_no_row_quoted_by_the_database_is_in_the_log() -> None:
     words = f"{SECRET}\nin two lines"  # which is in no source line that the traceback shows
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("CREATE TEMPORARY TABLE said (words text UNIQUE)")
         cursor.execute("INSERT INTO said VALUES (%s)", [words])
         with pytest.raises(IntegrityError) as why:
@@ -148,7 +149,7 @@ def test_an_api_error_has_the_request_id_in_body_header_and_log(project: Project
 
 
 def test_an_internal_error_says_where_to_look(project: Project, lines: Lines) -> None:
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("ALTER TABLE tm_session RENAME TO tm_elsewhere")
     _, key = make_api_key(project, name="test", scopes=SCOPES)
     answer = Client().get("/api/sessions", headers={"Authorization": f"Bearer {key}"})

@@ -32,11 +32,16 @@ RABBITMQ_QUEUE: Final = {"x-queue-type": "quorum", "x-consumer-timeout": LONGEST
 """Other brokers ignore it. A quorum queue keeps its messages when RabbitMQ loses a node. Before 3.12, RabbitMQ takes the timeout
 only from its own configuration.
 """
+_EXISTS: Final = "SELECT EXISTS (SELECT FROM pgmq.meta WHERE queue_name = %s)"
 _HAS_TRIGGER: Final = """
 SELECT EXISTS (
     SELECT FROM pg_trigger WHERE tgrelid = to_regclass(%s) AND tgname = 'trigger_notify_queue_insert_listeners'
 )
 """
+_UNTHROTTLED: Final = """
+INSERT INTO pgmq.notify_insert_throttle (queue_name, throttle_interval_ms) VALUES (%s, %s) ON CONFLICT DO NOTHING
+"""
+"""Without this row, the trigger notifies nobody. Its table is unlogged, so a crash of the server empties it."""
 
 
 class Connection(kombu.Connection):  # type: ignore[misc]  # the types of kombu are skipped
@@ -89,7 +94,17 @@ class _Channel(virtual.Channel):  # type: ignore[misc]  # the types of kombu are
 
 
 class PgmqChannel(_Channel, pgmq.Channel):  # type: ignore[misc]  # the types of kombu are skipped
-    """PGMQ that reads no more of a queue than it may, and enables notifications only once."""
+    """PGMQ that reads no more of a queue than it may, and creates queues and notifications only if they are missing, which a
+    role that does not own the tables cannot even try. Usually, `timemachine manage prepare` has created them.
+    """
+
+    def _new_queue(self, queue: str, **more: Any) -> None:
+        with self.pgmq.pool.connection() as connection:
+            exists = connection.execute(_EXISTS, [self._queue_name(queue)]).fetchone()
+        if exists == (True,):
+            self._maybe_enable_notify(queue)
+        else:
+            super()._new_queue(queue, **more)
 
     def _get_bulk(
         self, queue: str, *args: Any, max_if_unlimited: int = pgmq.PGMQ_MAX_MESSAGES, **more: Any
@@ -115,6 +130,8 @@ class PgmqChannel(_Channel, pgmq.Channel):  # type: ignore[misc]  # the types of
                 connection.execute(
                     "SELECT pgmq.enable_notify_insert(%s, %s)", [name, self.notify_throttle_interval_ms]
                 )
+            else:
+                connection.execute(_UNTHROTTLED, [name, self.notify_throttle_interval_ms])
         self.connection._register_notify_queue(name)
 
 

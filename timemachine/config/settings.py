@@ -35,6 +35,11 @@ def _database_url() -> str:
     return env.secret("DATABASE_URL") or fallback
 
 
+def _owner_url() -> str:
+    server = None if env.secret("DATABASE_URL") else running_server()
+    return env.secret("DATABASE_OWNER_URL") or (server.database_owner_url if server else "")
+
+
 def _local_url() -> str:
     server = None if env.text("PORT") else running_server()
     return server.url if server else f"http://127.0.0.1:{env.number('PORT', 8000)}"
@@ -120,6 +125,11 @@ if env.text("TIMEMACHINE_PROCESS") == "web":
     # a connection for each of the 20 threads
     _options["pool"] = pool.options(env.number("DATABASE_POOL_SIZE", 24))
 DATABASES = {"default": {**_database_config, "OPTIONS": _options, "CONN_MAX_AGE": 0}}
+if _owner_url() not in (
+    "",
+    _database_url(),
+):  # only of programs that change tables and indexes, see `timemachine.core.database_roles`
+    DATABASES["owner"] = {**dj_database_url.parse(_owner_url()), "CONN_MAX_AGE": 0}
 
 # --- people
 

@@ -9,7 +9,16 @@ from typing import Any, Final
 from uuid import UUID
 
 import psycopg
-from django.db import DatabaseError, InterfaceError, InternalError, OperationalError, connection, transaction
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DatabaseError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    connection,
+    connections,
+    transaction,
+)
 from django.db.models import Model, QuerySet
 from psycopg.errors import ReadOnlySqlTransaction
 from psycopg_pool import PoolTimeout
@@ -65,30 +74,30 @@ def lock_until_commit(*names: str) -> None:
 
 
 @contextmanager
-def lock_if_free(name: str) -> Iterator[bool]:
+def lock_if_free(name: str, *, using: str = DEFAULT_DB_ALIAS) -> Iterator[bool]:
     """Hold the lock with this name on this connection, across transactions, and yield True; yield False if another
     process holds it. A killed process releases it.
     """
-    with connection.cursor() as cursor:
+    with connections[using].cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
         held = bool(cursor.fetchone()[0])
     try:
         yield held
     finally:
         if held:
-            with connection.cursor() as cursor:
+            with connections[using].cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
 
 
 @contextmanager
-def lock_when_free(name: str, *, waiting: Callable[[], None]) -> Iterator[None]:
+def lock_when_free(name: str, *, waiting: Callable[[], None], using: str) -> Iterator[None]:
     """Hold the lock as `lock_if_free` does, as soon as no other process holds it; call `waiting` once if one does.
 
     It asks again and again, because a statement that waits would keep `CREATE INDEX CONCURRENTLY` from finishing.
     """
     has_waited = False
     while True:
-        with lock_if_free(name) as is_free:
+        with lock_if_free(name, using=using) as is_free:
             if is_free:
                 yield
                 return

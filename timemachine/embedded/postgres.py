@@ -60,8 +60,16 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """The `DATABASE_URL` of this cluster."""
-        return f"postgresql://postgres@{quote(str(self.sockets), safe='')}/{DATABASE}"
+        """The `DATABASE_URL` of this cluster: the role that only reads and writes rows. The preparation creates it."""
+        return self._url("timemachine_app")
+
+    @property
+    def owner_url(self) -> str:
+        """The `DATABASE_OWNER_URL` of this cluster."""
+        return self._url("postgres")
+
+    def _url(self, role: str) -> str:
+        return f"postgresql://{role}@{quote(str(self.sockets), safe='')}/{DATABASE}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

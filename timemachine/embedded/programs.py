@@ -3,6 +3,7 @@
 import secrets
 import signal
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from timemachine.core.pure.home import home, secret_key_file, write_private
@@ -11,6 +12,19 @@ from timemachine.embedded.children import Program
 
 _LOW_PRIORITY = ("nice", "-n", "10")  # pages and recording go before background work
 _PYTHON = (sys.executable, "-P", "-m")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """The URL of the role that reads and writes rows, and that of the owner of the tables, or "" if it is the same."""
+
+    url: str
+    owner_url: str
+
+    @property
+    def owner_environment(self) -> dict[str, str]:
+        """The variables of programs that also connect as the owner."""
+        return {"DATABASE_OWNER_URL": self.owner_url}
 
 
 def preparation(environment: dict[str, str]) -> Program:
@@ -43,14 +57,19 @@ def work_folder() -> Path:
 
 
 def shared_environment(address: Address, database_url: str, broker_url: str) -> dict[str, str]:
-    """The environment variables of every program, added to the operator's."""
+    """The environment variables of every program, added to the operator's.
+
+    Without `Database.owner_environment`, a program does not get the URL of the owner, even if the operator set it.
+    """
     return {
         "DJANGO_SETTINGS_MODULE": "timemachine.config.settings",
         "TIMEMACHINE_HOME": str(home()),
         "DATABASE_URL": database_url,
+        "DATABASE_OWNER_URL": "",
         "CELERY_BROKER_URL": broker_url,
         # read already; a program refuses a setting that has a value and a file
         "DATABASE_URL_FILE": "",
+        "DATABASE_OWNER_URL_FILE": "",
         "CELERY_BROKER_URL_FILE": "",
         "PORT": str(address.port),
     }

@@ -19,6 +19,7 @@ from timemachine.embedded.data_folder import (
     remember_prepared,
     socket_folder,
 )
+from timemachine.embedded.programs import Database
 from timemachine.embedded.supervisor import Supervisor
 from timemachine.embedded.terminal import StopRequested, nap, print_error, print_line, stopping_on_signals
 
@@ -46,16 +47,22 @@ def _up(address: Address) -> None:
         _make_folder(programs.work_folder())
         kill_leftovers(programs.work_folder())
         programs.ensure_secret_key()
-        database_url, server = _database(stopping)
+        database, server = _database(stopping)
         broker_url = secret("CELERY_BROKER_URL") or "pgmq://"
-        environment = programs.shared_environment(address, database_url, broker_url)
+        environment = programs.shared_environment(address, database.url, broker_url)
         supervisor = Supervisor()
         stopping.callback(supervisor.stop)
-        sign_in_url = _prepare_and_serve(supervisor, address, environment)
-        supervisor.start(programs.worker(environment))
+        sign_in_url = _prepare_and_serve(supervisor, address, environment, database)
+        supervisor.start(programs.worker(environment | database.owner_environment))
         stopping.callback(withdraw)
         announce(
-            RunningServer(pid=os.getpid(), url=address.url, database_url=database_url, broker_url=broker_url)
+            RunningServer(
+                pid=os.getpid(),
+                url=address.url,
+                database_url=database.url,
+                broker_url=broker_url,
+                database_owner_url=database.owner_url,
+            )
         )
         print_line(f"Time Machine runs at {address.url}")
         print_line(f"Sign in (once)     {sign_in_url}")
@@ -65,11 +72,11 @@ def _up(address: Address) -> None:
         _watch(supervisor, server)
 
 
-def _database(stopping: ExitStack) -> tuple[str, subprocess.Popen[bytes] | None]:
-    """The URL of the operator's database, or of ours, which runs until `stopping` is closed."""
+def _database(stopping: ExitStack) -> tuple[Database, subprocess.Popen[bytes] | None]:
+    """The operator's database, or ours, which runs until `stopping` is closed."""
     elsewhere = secret("DATABASE_URL")
     if elsewhere:
-        return elsewhere, None
+        return Database(url=elsewhere, owner_url=secret("DATABASE_OWNER_URL")), None
     sockets = socket_folder(home())
     stopping.callback(clear_socket_folder, home(), sockets)
     cluster = postgres.Cluster(
@@ -77,21 +84,22 @@ def _database(stopping: ExitStack) -> tuple[str, subprocess.Popen[bytes] | None]
     )
     server = postgres.start(cluster)
     stopping.callback(postgres.stop, server)
-    return cluster.url, server
+    return Database(url=cluster.url, owner_url=cluster.owner_url), server
 
 
-def _prepare_and_serve(supervisor: Supervisor, address: Address, environment: dict[str, str]) -> str:
+def _prepare_and_serve(
+    supervisor: Supervisor, address: Address, environment: dict[str, str], database: Database
+) -> str:
     """Prepare the database, start the web server, and return a sign-in link."""
     web = programs.web_server(address, environment)
-    database_url = environment["DATABASE_URL"]
     before = log_size(web.log)
-    known = is_prepared(database_url)
+    known = is_prepared(database.url)
     if known:
         supervisor.start(web)
     else:
         print_line("Preparing the database …")
-    written = children.run(programs.preparation(environment))
-    remember_prepared(database_url)
+    written = children.run(programs.preparation(environment | database.owner_environment))
+    remember_prepared(database.url)
     if not known:
         supervisor.start(web)
     while not answers(address):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import psycopg
 from celery import current_app
-from django.db import connection, transaction
+from django.db import connection, connections, transaction
 from kombu.exceptions import OperationalError
 
 from timemachine.core.jobs import Job
@@ -27,7 +27,24 @@ FROM (SELECT message, enqueued_at FROM {table} WHERE vt <= now() ORDER BY vt LIM
 _OLDEST: Final = """
 (SELECT '{queue}', extract(epoch FROM now() - enqueued_at)::float FROM {table} WHERE vt <= now() ORDER BY vt LIMIT 1)
 """
+_CREATE: Final = """
+SELECT pgmq.create(%(name)s) WHERE NOT EXISTS (SELECT FROM pgmq.meta WHERE queue_name = %(name)s)
+"""
+_NOTIFY: Final = """
+SELECT pgmq.enable_notify_insert(%(name)s, 0) WHERE NOT EXISTS (
+    SELECT FROM pg_trigger WHERE tgrelid = to_regclass(%(table)s) AND tgname = 'trigger_notify_queue_insert_listeners'
+)
+"""
 _last_enqueued: Final[dict[tuple[str, Any], float]] = {}
+
+
+def create_queues(*, using: str) -> None:
+    """Create the queues in PostgreSQL unless they exist. `using` is the connection of the owner of the tables."""
+    with connections[using].cursor() as cursor:
+        for queue, table in _TABLES.items():
+            names = {"name": f"tm_{queue}", "table": table}
+            cursor.execute(_CREATE, names)
+            cursor.execute(_NOTIFY, names)
 
 
 def enqueue(job: Job, *ids: Any) -> None:

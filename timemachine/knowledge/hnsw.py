@@ -12,9 +12,10 @@ from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, connections
 
 from timemachine.core.database import SqlParameters, lock_if_free
+from timemachine.core.database_roles import Standing, has_owner_connection, owner_alias, standing
 from timemachine.knowledge.collection_time import VISIBLE
 from timemachine.knowledge.models import Collection, FrameEmbedding
 from timemachine.knowledge.ranking import dense
@@ -80,10 +81,16 @@ def nearest(
 
 
 def collections_without_index() -> list[UUID]:
-    """Return the large collections that have no valid index under their model."""
+    """Return the large collections that have no valid index under their model, if this program may build one."""
     large = Collection.objects.filter(frame_count__gte=settings.APPROXIMATE_SEARCH_FROM)
     rows = large.values_list("id", "embedding_model")
-    return [collection for collection, model in rows if not has_index(collection, model)]
+    missing = [collection for collection, model in rows if not has_index(collection, model)]
+    return missing if missing and may_build() else []
+
+
+def may_build() -> bool:
+    """Return whether this program may build an index, which needs the owner of the tables."""
+    return has_owner_connection() or standing() is not Standing.LIMITED
 
 
 def build_for(collection_id: UUID) -> None:
@@ -102,7 +109,7 @@ def build(collection_id: UUID, model: str) -> bool:
     first = FrameEmbedding.objects.filter(collection_id=collection_id, model=model).first()
     if first is None or len(first.vector) > MOST_DIMENSIONS:
         return False
-    with lock_if_free(name) as is_free, connection.cursor() as cursor:
+    with lock_if_free(name) as is_free, connections[owner_alias()].cursor() as cursor:
         if not is_free:
             return False
         if _state(name) is False:
@@ -119,7 +126,7 @@ def build(collection_id: UUID, model: str) -> bool:
 def drop(collection_id: UUID, model: str) -> None:
     """Drop the index of a collection under a model if it exists."""
     with connection.cursor() as cursor:
-        cursor.execute(f"DROP INDEX IF EXISTS {index_name(collection_id, model)}")
+        cursor.execute("SELECT tm_drop_nearest_index(%s)", [index_name(collection_id, model)])
 
 
 def _state(name: str) -> bool | None:

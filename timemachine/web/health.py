@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
@@ -16,12 +16,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from timemachine.core.database import failure_of
+from timemachine.core.database_roles import SENTENCES, standing
 from timemachine.core.migration_state import pending_migrations
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.disk_space import disk_space
 from timemachine.core.pure.errors import Unavailable
 from timemachine.core.pure.home import home
 from timemachine.core.pure.numbers import counted
+from timemachine.core.triggers import problem_with_triggers
 from timemachine.jobs import workers
 from timemachine.jobs.models import JobBacklog
 from timemachine.jobs.queue import oldest_messages
@@ -42,6 +44,9 @@ class Check:
         return {"ok": self.ok, "message": self.message}
 
 
+type _Make = Callable[[], Check]
+
+
 @require_safe
 def live(_request: HttpRequest) -> JsonResponse:
     """Answer if this process is alive."""
@@ -51,9 +56,13 @@ def live(_request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def ready(_request: HttpRequest) -> JsonResponse:
-    """Answer whether this process can serve requests. Workers are reported, but without them pages and recording still work."""
+    """Answer whether this process can serve requests.
+
+    Workers are reported, but without them pages and recording still work. So are triggers: a server that stopped for one would
+    record nothing.
+    """
     needed = _checks({"disk": _disk, "database": _database, "migrations": _migrations})
-    return _answer(needed, _checks_of_workers(needed))
+    return _answer(needed, _checks_with_tables(needed, {"triggers": _triggers, "role": _role, **_OF_WORKERS}))
 
 
 @never_cache
@@ -61,7 +70,7 @@ def ready(_request: HttpRequest) -> JsonResponse:
 def working(_request: HttpRequest) -> JsonResponse:
     """Answer whether workers run and keep up."""
     needed = _checks({"database": _database, "migrations": _migrations})
-    return _answer(needed | _checks_of_workers(needed), {})
+    return _answer(needed | _checks_with_tables(needed, _OF_WORKERS), {})
 
 
 def _answer(needed: dict[str, Check], others: dict[str, Check]) -> JsonResponse:
@@ -74,14 +83,14 @@ def _answer(needed: dict[str, Check], others: dict[str, Check]) -> JsonResponse:
     return JsonResponse(document, status=Unavailable.status if failed else 200)
 
 
-def _checks_of_workers(needed: dict[str, Check]) -> dict[str, Check]:
-    """Return the checks of workers, which can be made only if the database has its tables."""
+def _checks_with_tables(needed: dict[str, Check], checks: dict[str, _Make]) -> dict[str, Check]:
+    """Return the results of checks that can be made only if the database has its tables."""
     if not all(name in needed and needed[name].ok for name in ("database", "migrations")):
         return {}
-    return _checks({"workers": _workers, "queue": _queue})
+    return _checks(checks)
 
 
-def _checks(checks: dict[str, Callable[[], Check]]) -> dict[str, Check]:
+def _checks(checks: dict[str, _Make]) -> dict[str, Check]:
     """Return their results, up to the first one that the database does not answer: each would wait for it."""
     found: dict[str, Check] = {}
     for name, check in checks.items():
@@ -129,6 +138,22 @@ def _disk() -> Check:
     return Check(ok=True, message=f"{least:,} MB are free on the disk of the server.")
 
 
+def _triggers() -> Check:
+    with connection.cursor() as cursor:
+
+        def query(sql: str) -> list[tuple[Any, ...]]:
+            cursor.execute(sql)
+            return list(cursor.fetchall())
+
+        problem = problem_with_triggers(query)
+    return Check(ok=problem is None, message=problem or "The triggers that protect what was recorded fire.")
+
+
+def _role() -> Check:
+    """Say what else the role of the server may do. An installation works with any role, so this is no failure."""
+    return Check(ok=True, message=SENTENCES[standing()])
+
+
 def _workers() -> Check:
     found = workers.running()
     if found:
@@ -154,3 +179,6 @@ def _queue() -> Check:
             "Start more workers.",
         )
     return Check(ok=True, message="Workers take work from the queue.")
+
+
+_OF_WORKERS: Final[dict[str, _Make]] = {"workers": _workers, "queue": _queue}

@@ -53,7 +53,10 @@ volumes:
     emptyDir: {sizeLimit: {{ .temporaryDisk | default "256Mi" }}}
 {{- end }}
 
-{{/* What all containers have in common. Takes a dict of `top`, `process` (none for a job) and `resources`. */}}
+{{/*
+What all containers have in common. Takes a dict of `top`, `process` (none for a job), `resources`, and `owner` if it may know
+the owner of the tables.
+*/}}
 {{- define "timemachine.container" -}}
 image: {{ include "timemachine.image" .top | quote }}
 imagePullPolicy: {{ .top.Values.image.pullPolicy }}
@@ -80,6 +83,10 @@ env:
 envFrom:
   - secretRef:
       name: {{ .top.Values.secret }}
+  {{- if and .owner .top.Values.ownerSecret }}
+  - secretRef:
+      name: {{ .top.Values.ownerSecret }}
+  {{- end }}
 volumeMounts:
   - name: memory
     mountPath: /tmp

@@ -7,10 +7,10 @@ from pathlib import Path
 from secrets import token_hex
 
 import pytest
-from django.db import connection
 from django.test import Client
 
 from tests.api.conftest import Program
+from tests.database_roles import as_owner
 from tests.small_disks import small_disk
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Session
@@ -30,7 +30,7 @@ CAUSES = {
 @contextmanager
 def refusing_sessions(sqlstate: str) -> Iterator[None]:
     """Have the database refuse every new session, and name a row as it does so."""
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute(
             "CREATE OR REPLACE FUNCTION refuse_session() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
             f"RAISE EXCEPTION 'no more of this' USING ERRCODE = '{sqlstate}', DETAIL = 'a row: ' || NEW.name; END $$"
@@ -38,7 +38,8 @@ def refusing_sessions(sqlstate: str) -> Iterator[None]:
         cursor.execute(
             "CREATE TRIGGER refuse_session BEFORE INSERT ON tm_session FOR EACH ROW EXECUTE FUNCTION refuse_session()"
         )
-        yield
+    yield
+    with as_owner() as cursor:
         cursor.execute("DROP TRIGGER refuse_session ON tm_session")
 
 
@@ -88,15 +89,15 @@ def test_an_exporter_is_told_the_same(api: Program) -> None:
 def full_disk(transactional_db: None, tmp_path: Path) -> Iterator[None]:
     """Have the recorded actions on a disk of 1 MB."""
     name = f"small_{token_hex(4)}"
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("SHOW data_directory")
         owner = Path(cursor.fetchone()[0]).stat()
     with small_disk(tmp_path / "disk", owner=owner) as folder:
-        with connection.cursor() as cursor:
+        with as_owner() as cursor:
             cursor.execute(f"CREATE TABLESPACE {name} LOCATION '{folder}'")
             cursor.execute(f"ALTER TABLE tm_action SET TABLESPACE {name}")
         yield
-        with connection.cursor() as cursor:
+        with as_owner() as cursor:
             cursor.execute("ALTER TABLE tm_action SET TABLESPACE pg_default")
             cursor.execute(f"DROP TABLESPACE {name}")
 

@@ -3,10 +3,11 @@
 from uuid import uuid4
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from django.test import Client
 
 from tests.builders import recorded_session
+from tests.database_roles import as_owner
 from tests.web.people import browser_of
 from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import ADMIN, Project, User
@@ -119,7 +120,7 @@ def test_no_event_can_be_changed_or_deleted(project: Project, statement: str) ->
     with (
         pytest.raises(DatabaseError, match="append-only"),
         transaction.atomic(),
-        connection.cursor() as cursor,
+        as_owner() as cursor,
     ):
         cursor.execute(statement)
     assert len(recorded(project)) == 1

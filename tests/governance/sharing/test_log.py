@@ -1,9 +1,10 @@
 """The access log: append-only, with detection of tampering."""
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from tests.builders import tamper
+from tests.database_roles import as_owner
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound, TimeMachineError
 from timemachine.governance.sharing import log
@@ -58,7 +59,7 @@ def test_a_link_revoked_twice_is_revoked_once_in_its_log(link: ShareLink) -> Non
     ],
 )
 def test_the_database_refuses_to_change_the_log(link: ShareLink, statement: str) -> None:
-    with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
+    with pytest.raises(IntegrityError), transaction.atomic(), as_owner() as cursor:
         cursor.execute(statement)
     assert log.checked(link).lines == 4
 

@@ -6,9 +6,10 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 
 from tests.api.conftest import Program, program
+from tests.database_roles import as_owner
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.streams import CUT_OFF
@@ -288,7 +289,7 @@ def test_a_file_that_breaks_off_ends_with_a_notice(project: Project) -> None:
     answer = streamed_pairs(project, ExportOptions())
     parts = iter(answer)
     assert json.loads(next(parts))["messages"]
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("ALTER TABLE tm_erased_turn RENAME TO tm_hidden")
     broken = list[bytes]()
     with pytest.raises(DatabaseError):

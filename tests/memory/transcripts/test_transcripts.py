@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 
 from tests.api.conftest import Program, api, stranger
+from tests.database_roles import as_owner
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.streams import CUT_OFF
@@ -320,7 +321,7 @@ def test_a_transcript_of_a_session_deleted_meanwhile_says_that_it_is_incomplete(
 
 
 def test_a_transcript_cut_off_by_the_database_ends_with_a_notice(begun: dict[str, Iterator[bytes]]) -> None:
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("ALTER TABLE tm_payload RENAME TO tm_hidden")
     assert remaining(begun["text"], DatabaseError).endswith(CUT_OFF)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.db import Error, connection
 
+from tests.database_roles import as_owner
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
@@ -152,7 +153,7 @@ def test_an_ask_survives_a_database_outage_and_is_still_ended(
 ) -> None:
     monkeypatch.setattr(running_asks, "LOOK_SECONDS", 0.05)
     with running_asks.active_ask(project, QUESTION) as mine:
-        with connection.cursor() as cursor:
+        with as_owner() as cursor:
             cursor.execute("ALTER TABLE tm_ask_under_way RENAME TO away")
             try:
                 wait_until(lambda: "could not update its heartbeat" in caplog.text)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
+from tests.database_roles import as_owner
 from tests.recording.intake.files import GUIDE, current, guide, long_text, now_put
 from tests.text.documents.files import pdf
 from timemachine.core.accounts.models import Project
@@ -66,7 +67,7 @@ def test_a_newer_version_ends_missing_passages_only_if_requested(handbook: Colle
 
 def test_the_result_of_a_put_is_append_only(handbook: Collection) -> None:
     now_put(handbook, guide())
-    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), as_owner():
         SourcePut.objects.update(new=99)
 
 

@@ -11,10 +11,11 @@ from threading import Event
 from typing import Any
 
 import pytest
-from django.db import Error, connection, connections, transaction
+from django.db import Error, connections, transaction
 from pytest_django import Settings
 
 from tests.builders import QUESTIONS, recorded_session
+from tests.database_roles import as_owner
 from tests.stub_answers import Call
 from tests.stub_model_server import Script, StubModelServer
 from tests.threads import blocked_queries
@@ -309,10 +310,10 @@ def test_leases_are_kept_through_a_brief_database_outage(session: Session, setti
     held = ReplayStep.objects.filter(lease_token=taken[0].token)
     before = set(held.values_list("lease_until", flat=True))
     with leases.keeper() as keeper, keeper.keeping(taken[0].token):
-        with connection.cursor() as cursor:
+        with as_owner() as cursor:
             cursor.execute("ALTER TABLE tm_replay_step RENAME TO tm_gone")
         time.sleep(0.6)  # two renewals fail
-        with connection.cursor() as cursor:
+        with as_owner() as cursor:
             cursor.execute("ALTER TABLE tm_gone RENAME TO tm_replay_step")
         wait_until(lambda: before.isdisjoint(held.values_list("lease_until", flat=True)))
 

@@ -25,6 +25,7 @@ class DatabaseFacts:
     """What a database says about itself: versions, encoding, and whether a pooler moves clients between connections.
 
     `installed` is the version of pgvector in this database, `available` the one that could be installed.
+    `trigger_problem` says what is wrong with its triggers, if it has all migrations.
     """
 
     version: int
@@ -32,6 +33,8 @@ class DatabaseFacts:
     installed: str | None
     available: str | None
     shares_connections: bool
+    is_superuser: bool = False
+    trigger_problem: str | None = None
 
     @property
     def postgres(self) -> int:
@@ -41,7 +44,7 @@ class DatabaseFacts:
 
 def check(facts: DatabaseFacts) -> None:
     """Raise `Unsuitable` with the first thing that is missing."""
-    for wrong in (_version(facts), _encoding(facts), _pgvector(facts), _pooler(facts)):
+    for wrong in (_version(facts), _encoding(facts), _pgvector(facts), _pooler(facts), facts.trigger_problem):
         if wrong:
             raise Unsuitable(wrong)
 

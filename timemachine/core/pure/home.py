@@ -14,6 +14,7 @@ class RunningServer:
     url: str
     database_url: str
     broker_url: str
+    database_owner_url: str = ""
 
 
 def home() -> Path:

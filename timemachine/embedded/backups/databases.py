@@ -27,8 +27,8 @@ ORDER BY 1, 2
 
 
 def chosen_database() -> str:
-    """Return `DATABASE_URL`, empty if it is not set."""
-    return secret("DATABASE_URL")
+    """Return `DATABASE_OWNER_URL`, else `DATABASE_URL`, empty if neither is set."""
+    return secret("DATABASE_OWNER_URL") or secret("DATABASE_URL")
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def existing_database() -> Iterator[str]:
                 raise Conflict(
                     f"Another process uses {home()}: a backup, or a server that is starting. Try again when it has finished."
                 ) from why
-            yield running.database_url
+            yield running.database_owner_url or running.database_url
             return
         if not (home() / "postgres").is_dir():
             raise NotFound(f"There is no database in {home()}. Set TIMEMACHINE_HOME or DATABASE_URL.")
@@ -57,12 +57,12 @@ def existing_database() -> Iterator[str]:
 
 
 def start_in(folder: Path, stopping: ExitStack, *, log: Path) -> str:
-    """Start the database of a folder, which runs until `stopping` is closed, and return its URL."""
+    """Start the database of a folder, which runs until `stopping` is closed, and return the URL of its owner."""
     sockets = socket_folder(home())
     stopping.callback(clear_socket_folder, home(), sockets)
     cluster = postgres.Cluster(data=folder / "postgres", sockets=sockets, log=log)
     stopping.callback(postgres.stop, postgres.start(cluster))
-    return cluster.url
+    return cluster.owner_url
 
 
 @contextmanager

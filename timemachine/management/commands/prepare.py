@@ -8,17 +8,24 @@ import psycopg
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError
+from django.db import DEFAULT_DB_ALIAS, DatabaseError
 from psycopg.errors import InsufficientPrivilege
 
 from timemachine.core.accounts.commands.first_start import first_run
 from timemachine.core.accounts.commands.links import make_sign_in_link, sign_in_url
 from timemachine.core.accounts.models import User
 from timemachine.core.database import failure_of, lock_when_free
+from timemachine.core.database_roles import (
+    create_application_role,
+    grant_to_application,
+    has_owner_connection,
+    owner_alias,
+)
 from timemachine.core.pure.database_requirements import Unsuitable
 from timemachine.core.pure.home import local_key_file
 from timemachine.core.pure.secret_settings import secret_keys
 from timemachine.core.requirements import check_database
+from timemachine.jobs.queue import create_queues
 
 _LOCK: Final = "the preparation of the database"
 
@@ -49,8 +56,8 @@ class Command(BaseCommand):
             )
         Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns without it
         try:
-            check_database()
-            with lock_when_free(_LOCK, waiting=self._say_that_it_waits):
+            check_database(owner_alias())
+            with lock_when_free(_LOCK, waiting=self._say_that_it_waits, using=owner_alias()):
                 administrator = self._prepare(None if no_local_key else local_key_file())
         except Unsuitable as why:
             raise CommandError(why.message) from why
@@ -62,7 +69,12 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps({"sign_in_url": sign_in_url(make_sign_in_link(administrator))}))
 
     def _prepare(self, key_file: Path | None) -> User:
-        call_command("migrate", interactive=False, verbosity=1, stdout=self.stderr)
+        if has_owner_connection():
+            create_application_role()
+        call_command("migrate", database=owner_alias(), interactive=False, verbosity=1, stdout=self.stderr)
+        create_queues(using=owner_alias())
+        if has_owner_connection():
+            grant_to_application()
         return first_run(key_file)
 
     def _say_that_it_waits(self) -> None:
@@ -74,7 +86,13 @@ def _sentence(why: Exception) -> str | None:
     refusal = _refusal_in(why)
     if refusal:
         first_line = str(refusal).partition("\n")[0]
-        user = settings.DATABASES["default"]["USER"]
+        user = settings.DATABASES[owner_alias()]["USER"]
+        if "create role" in first_line:
+            role = settings.DATABASES[DEFAULT_DB_ALIAS]["USER"]
+            return (
+                f"The role {role} in DATABASE_URL does not exist, and {user} is not allowed to create roles: "
+                f"have a superuser run `CREATE ROLE {role} LOGIN PASSWORD '…'`."
+            )
         if "extension" in first_line:
             return f"The user {user} is not allowed to create extensions: have a superuser run `CREATE EXTENSION vector` in this database once."
         return f"The user {user} lacks a permission ({first_line}): grant it, or make this user the owner of the database."

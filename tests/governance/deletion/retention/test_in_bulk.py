@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 
 from tests.api.conftest import Program
+from tests.database_roles import as_owner
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput
@@ -128,6 +128,7 @@ def test_a_killed_worker_leaves_the_remaining_sessions_to_the_next(project: Proj
 
 DEADLOCK_TRIGGER = """
 CREATE SEQUENCE in_the_way;
+GRANT USAGE ON in_the_way TO timemachine_app;
 CREATE FUNCTION be_in_the_way() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF nextval('in_the_way') <= %d THEN
@@ -153,7 +154,7 @@ def test_a_session_is_retried_as_often_as_in_a_single_deletion(
         recorded(project, f"junk-{n}", tags=("junk",))
     made = commands.prepare(project, SessionSelection(tag="junk"), by="ada")
     commands.confirm(made, reason=REASON, by="ada")
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute(DEADLOCK_TRIGGER % times)
     commands.work(made.id)
     made.refresh_from_db()
