@@ -46,7 +46,7 @@ def empty_database(server: psycopg.Connection, options: str = "") -> Iterator[st
 
 
 def url_of(server: psycopg.Connection, database: str, user: str) -> str:
-    return f"postgresql://{user}@{quote(server.info.host or '', safe='')}/{database}"
+    return f"postgresql://{quote(user, safe=':')}@{quote(server.info.host or '', safe='')}/{database}"
 
 
 def preparing(
@@ -121,17 +121,27 @@ def test_with_two_roles_the_owner_migrates_and_the_application_cannot_alter(
             url = url_of(server, database, owner)
             with psycopg.connect(server.info.dsn, dbname=database, options="", autocommit=True) as here:
                 here.execute("CREATE EXTENSION vector")
-            process = preparing(server, database, tmp_path, user=application, DATABASE_OWNER_URL=url)
+            process = preparing(
+                server, database, tmp_path, user=f"{application}:of the application", DATABASE_OWNER_URL=url
+            )
             assert refused(process) == (
                 f"CommandError: The role {application} in DATABASE_URL does not exist, and {owner} is not allowed to create "
                 f"roles: have a superuser run `CREATE ROLE {application} LOGIN PASSWORD '…'`."
             )
             server.execute(f"ALTER ROLE {owner} CREATEROLE")
             for _ in range(2):
-                process = preparing(server, database, tmp_path, user=application, DATABASE_OWNER_URL=url)
+                process = preparing(
+                    server,
+                    database,
+                    tmp_path,
+                    user=f"{application}:of the application",
+                    DATABASE_OWNER_URL=url,
+                )
                 printed, log = process.communicate(timeout=240)
                 assert process.returncode == 0, log
                 assert "sign_in_url" in json.loads(printed)
+            stored = "SELECT rolpassword LIKE 'SCRAM-SHA-256$%%' FROM pg_authid WHERE rolname = %s"
+            assert server.execute(stored, [application]).fetchone() == (True,)
             with psycopg.connect(url_of(server, database, application), autocommit=True) as connected:
                 assert connected.execute("SELECT count(*) FROM tm_user").fetchone() == (1,)
                 for statement in (

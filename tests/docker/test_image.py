@@ -38,7 +38,6 @@ NOT_IN_CONTAINERS = {
     ),
     *(
         "POSTGRES_APP_PASSWORD",
-        "POSTGRES_PASSWORD",
         "MINILM",
         "DATABASE_MEMORY",
         "WEB_MEMORY",
