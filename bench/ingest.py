@@ -243,7 +243,7 @@ def copied(home: Path) -> float:
     chance = random.Random(1)
     rows = [(n, text(chance, SIZE)) for n in range(BATCH)]
     cluster = Cluster(data=home / "postgres", sockets=socket_folder(home), log=home / "logs" / "postgres.log")
-    with psycopg.connect(cluster.url, autocommit=True) as connection, connection.cursor() as cursor:
+    with psycopg.connect(cluster.owner_url, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE TABLE bench_copied (id bigint, said text)")
         began = time.perf_counter()
         for _ in range(SPANS // BATCH):
