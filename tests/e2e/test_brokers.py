@@ -11,11 +11,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import httpx
 import pytest
+from kombu.exceptions import OperationalError
 
 from tests.crash_figures import KILLS, note, remark
 from tests.e2e.broker_servers import BrokerServer, broker_server
@@ -25,6 +27,7 @@ from tests.e2e.replaying import ASKS, AT_ONCE, accounted, client, finished, laun
 from tests.embedded.machine import Machine, clean_environment
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
+from timemachine.config.broker import Connection
 from timemachine.embedded import postgres
 from timemachine.embedded.data_folder import clear_socket_folder
 
@@ -168,6 +171,21 @@ def embeddings(lab: Lab) -> int:
     return sum(call.path.endswith("/embeddings") for call in lab.stub.calls())
 
 
+def test_a_message_that_no_queue_has_was_not_sent(lab: Lab) -> None:
+    if lab.broker != "rabbitmq":
+        return
+    with Connection(
+        lab.environment["CELERY_BROKER_URL"], transport_options={"confirm_publish": True}
+    ) as connection:
+        limits = {"x-queue-type": "quorum", "x-max-length": 1, "x-overflow": "reject-publish"}
+        connection.default_channel.queue_declare("full", durable=True, auto_delete=False, arguments=limits)
+        producer = connection.Producer()
+        with pytest.raises(OperationalError, match="refused"):  # a quorum queue counts a little later
+            list(map(partial(producer.publish, exchange="", routing_key="full"), "abcdefghi"))
+        with pytest.raises(connection.channel_errors, match="NO_ROUTE"):
+            producer.publish("a", exchange="", routing_key="missing")
+
+
 def test_nothing_is_lost_while_the_broker_is_away(lab: Lab) -> None:
     """A replay that runs goes on, and one that is launched meanwhile starts when the broker is back, if not before."""
     if lab.server is None:
@@ -203,10 +221,12 @@ def broker_restarted(lab: Lab) -> None:
 
 
 def worker_killed(lab: Lab) -> None:
-    began, replay = time.monotonic(), lab.launched()
-    lab.stub.wait_for_calls(replay.before + AT_ONCE)
-    os.kill(lab.worker, signal.SIGKILL)
-    replay.account("worker killed", began, time.monotonic())
+    """Another worker takes over; that a single one is replaced is in tests/e2e/test_worker_killed.py."""
+    with another_worker(lab):
+        began, replay = time.monotonic(), lab.launched()
+        lab.stub.wait_for_calls(replay.before + AT_ONCE)
+        os.kill(lab.worker, signal.SIGKILL)
+        replay.account("worker killed", began, time.monotonic())
 
 
 def worker_asleep(lab: Lab) -> None:
@@ -227,7 +247,7 @@ def worker_asleep(lab: Lab) -> None:
 def another_worker(lab: Lab) -> Iterator[None]:
     """A worker of another machine, started as docs/operating.md says, which takes work only from `replays` and `default`."""
     folder = lab.product.home.with_name("another")
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     environment = clean_environment() | lab.environment | {"TIMEMACHINE_HOME": str(lab.product.home)}
     command = "-m celery -A timemachine.config worker --pool threads --queues replays,default --beat-thread"
     process = subprocess.Popen(

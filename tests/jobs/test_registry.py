@@ -131,6 +131,14 @@ def test_with_an_unreachable_queue_nothing_fails_and_the_sweep_sends_later(
     assert received() == [("count_steps", [str(row.pk)])]
 
 
+def test_what_a_sweep_could_not_send_is_sent_by_the_next_one(counted: Job, row: Indexing) -> None:
+    use_broker({"broker_url": f"amqp://127.0.0.1:{free_port()}//"})
+    registry.sweep()
+    use_broker({"broker_url": "memory://"})
+    registry.sweep()
+    assert received() == [("count_steps", [str(row.pk)])]
+
+
 def test_a_failure_of_the_database_is_one_line_and_the_sweep_sends_again(
     counted: Job, row: Indexing, caplog: pytest.LogCaptureFixture
 ) -> None:

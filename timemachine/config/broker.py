@@ -16,6 +16,7 @@ from celery.app.amqp import AMQP
 from kombu.exceptions import OperationalError
 from kombu.transport import TRANSPORT_ALIASES, pgmq, pyamqp, redis, virtual
 from psycopg import sql
+from psycopg_pool import ConnectionPool
 
 MOST: Final = "most_unacknowledged"
 """The transport option with the maximum number of unacknowledged messages of each queue. Only workers have it."""
@@ -140,6 +141,14 @@ class PgmqTransport(pgmq.Transport):  # type: ignore[misc]  # the types of kombu
 
     Channel = PgmqChannel
     _pgmq_client: Any
+
+    def _create_pgmq_client(self) -> Any:
+        """Check each connection before it is used: after a restart of PostgreSQL, all of the pool are broken, and Kombu
+        gives up after the third.
+        """
+        client = super()._create_pgmq_client()
+        client.pool._check = ConnectionPool.check_connection
+        return client
 
     def establish_connection(self) -> Any:
         """Connect. If that fails, close the pool now, and not during a garbage collection in one of its threads."""

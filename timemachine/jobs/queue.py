@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -71,9 +72,7 @@ def enqueue_now(job: Job, *ids: Any) -> None:
 def send(job: Job, *ids: Any) -> bool:
     """Send one message; return False if the broker is unreachable."""
     try:
-        current_app.send_task(
-            task_name(job), [str(each) for each in ids], headers=_headers(), queue=queue_of(job.name)
-        )
+        _send(job, ids)
     except (OperationalError, psycopg.Error, OSError) as why:
         log.warning(
             "the queue is unreachable; the sweep will enqueue %s for %s later: %s",
@@ -83,6 +82,18 @@ def send(job: Job, *ids: Any) -> bool:
         )
         return False
     return True
+
+
+def _send(job: Job, ids: Sequence[Any]) -> None:
+    """Send one message. If the connection was closed meanwhile, as after a restart of the broker, use another one."""
+    message = (task_name(job), [str(each) for each in ids])
+    options: dict[str, Any] = {"headers": _headers(), "queue": queue_of(job.name)}
+    try:
+        current_app.send_task(*message, **options)
+    except OperationalError as why:
+        if not isinstance(why.__cause__, ConnectionResetError):
+            raise
+        current_app.send_task(*message, **options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The jobs of all domains as Celery tasks. The sweep enqueues overdue work, and so does every worker when it starts."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
@@ -104,7 +104,17 @@ def _sweep_one(job: Job, backlog: list[JobBacklog]) -> bool:
             log.exception("cannot %s", what)
         return True
     backlog.append(measured)
-    return all(send(job, each) for each in ids)
+    for number, each in enumerate(ids):
+        if not send(job, each):
+            _mark_unsent(job, found, ids[number:])
+            return False
+    return True
+
+
+def _mark_unsent(job: Job, found: Rows, ids: Sequence[Any]) -> None:
+    """Let the next sweep send these, and not only after `ENQUEUE_AGAIN_AFTER`."""
+    if isinstance(found, QuerySet) and issubclass(found.model, Enqueued):
+        found.model._base_manager.filter(**{f"{job.key}__in": ids}).update(enqueued_at=None)
 
 
 @worker_ready.connect(weak=False)
