@@ -10,9 +10,13 @@ from tests.builders import recorded_session
 from tests.database_roles import as_owner
 from tests.web.people import browser_of
 from timemachine.core.accounts.commands.keys import make_api_key
-from timemachine.core.accounts.models import ADMIN, Project, User
+from timemachine.core.accounts.commands.links import make_sign_in_link, use_sign_in_link
+from timemachine.core.accounts.models import ADMIN, Project, SignInLink, User
+from timemachine.core.accounts.second_factor.commands import check_code
+from timemachine.core.audit.caller import request_by
 from timemachine.core.audit.commands import record
 from timemachine.core.audit.models import AuditEvent
+from timemachine.core.pure.errors import NotSignedIn
 
 ADDRESS = "198.51.100.7"
 
@@ -90,6 +94,21 @@ def test_a_wrong_password_is_recorded_without_naming_who_tried(project: Project)
         ("person.sign_in_failed", "", known.email),
         ("person.signed_in", known.email, known.email),
         ("person.signed_out", known.email, known.email),
+    ]
+
+
+def test_a_person_with_a_link_or_the_right_password_is_named(project: Project) -> None:
+    browser_of(project, ADMIN)
+    person = User.objects.get(memberships__project=project)
+    link = make_sign_in_link(person, SignInLink.RESET)
+    with request_by(ADDRESS):
+        use_sign_in_link(link)
+        with pytest.raises(NotSignedIn):
+            check_code(person, "000000")
+    found = [(each.action, each.actor) for each in recorded(project) if each.address == ADDRESS]
+    assert found == [
+        ("person.browser_signed_out", person.email),
+        ("person.second_factor_failed", person.email),
     ]
 
 

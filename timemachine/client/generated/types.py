@@ -374,7 +374,7 @@ class AuditCheck(TypedDict):
 class AuditEventOut(TypedDict):
     """One event: who did what to which object, and from where.
 
-    `actor` is an e-mail address, `key` and the name of an API key, `visitor` for someone with a share link, or `system`; it is empty for a failed sign-in. `sequence`, `previous_sha256` and
+    `actor` is an e-mail address, `key` and the name of an API key, or another name that docs/audit-log.md lists; it is empty for a failed sign-in. `sequence`, `previous_sha256` and
     `sha256` are the event's place in the project's chain; they are null for up to a minute.
     """
 

@@ -12,7 +12,7 @@ SYSTEM: Final = "system"
 
 @dataclass(slots=True, kw_only=True)
 class Caller:
-    """The actor, which is `system`, an e-mail address, or `key NAME`. `address` is None outside requests.
+    """The actor of a request is an e-mail address or `key NAME`, and otherwise `system`. `address` is None outside requests.
 
     `actor` is empty in a request until it is authenticated.
     """

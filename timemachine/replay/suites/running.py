@@ -91,7 +91,11 @@ def cancel(found: SuiteRun, *, by: str) -> SuiteRun:
     """
     if not replays.cancel_all(Replay.objects.filter(suite_replay__run=found), by=by):
         raise Conflict(f"This run has already finished: {found.status}.", code="suite_run_over")
-    SuiteRun.objects.filter(id=found.id, cancelled_by=None).update(cancelled_by=by[:254])
+    with transaction.atomic():
+        SuiteRun.objects.filter(id=found.id, cancelled_by=None).update(cancelled_by=by[:254])
+        record(
+            found.suite.project_id, "suite.run_cancelled", "suite", found.suite_id, by=by, run=found.number
+        )
     settle(found.id)
     found.refresh_from_db()
     return found

@@ -172,15 +172,12 @@ def _replays() -> Iterator[Metric]:
 
 
 def _forwarding() -> Iterator[Metric]:
-    counts = events_behind()
-    if not counts:
-        return
     behind = GaugeMetricFamily(
         "timemachine_audit_events_behind",
         "Events of audit logs that a destination has not accepted yet.",
         labels=("destination",),
     )
-    for destination, count in counts.items():
+    for destination, count in events_behind().items():
         behind.add_metric((destination,), count)
     yield behind
 

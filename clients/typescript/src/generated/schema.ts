@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: 45129b7b5848c27cbccece42627440faecdbd1eb70a62921b0989d40679487e9
+// SHA-256 of the document: b4b959595340be4a9bef5d8c1d1a9b27c6d3c137094442f07b770f543c3a13a8
 
 export interface paths {
     "/api/answer-cache": {
@@ -3536,7 +3536,7 @@ export interface components {
         /**
          * @description One event: who did what to which object, and from where.
          *
-         *     `actor` is an e-mail address, `key` and the name of an API key, `visitor` for someone with a share link, or `system`; it is empty for a failed sign-in. `sequence`, `previous_sha256` and
+         *     `actor` is an e-mail address, `key` and the name of an API key, or another name that docs/audit-log.md lists; it is empty for a failed sign-in. `sequence`, `previous_sha256` and
          *     `sha256` are the event's place in the project's chain; they are null for up to a minute.
          */
         AuditEventOut: {

@@ -79,7 +79,7 @@ def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> Sign
         # two people with links must never share an account
         link.user.set_unusable_password()
         link.user.save(update_fields=["password"])
-        sign_out_browsers(link.user)
+        sign_out_browsers(link.user, by=link.user.email)
     if link.project:
         joining = {"role": str(link.role)}
         _, new = Membership.objects.get_or_create(project=link.project, user=link.user, defaults=joining)

@@ -139,7 +139,7 @@ def _checked_code(user: User, code: str, subjects: Sequence[throttle.Subject]) -
         throttle.forget(subjects)
         return True
     throttle.count_failure(subjects)
-    record_of_person(user, "person.second_factor_failed", by_person=False)
+    record_of_person(user, "person.second_factor_failed")
     return False
 
 
