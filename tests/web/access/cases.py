@@ -90,7 +90,7 @@ def kind_of(answer: Any, case: Case) -> str:
         return SIGN_IN
     if to == "/settings/second-factor/":
         return SECOND_FACTOR
-    refusals = {403: FORBIDDEN, 404: NOT_FOUND, 405: NO_SUCH_METHOD}
+    refusals = {403: FORBIDDEN, 404: NOT_FOUND, 405: NO_SUCH_METHOD, 429: FAILED}
     return refusals.get(status) or (FAILED if status >= HTTPStatus.INTERNAL_SERVER_ERROR else DONE)
 
 

@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -35,8 +36,12 @@ LACKING: Final = {
 """What the project lacks here, and the answer to those who may ask for it: workers, a provider, an image, a checkpoint, …"""
 HTMX: Final = {"HX-Request": "true"}
 CHANGES: Final = {"INSERT", "UPDATE", "DELETE"}
-NOTED: Final = {'"tm_api_key"', '"tm_browser_session"', "tm_share_grant"}
-"""The tables where the use of a key, a browser or a link is noted, whatever the answer."""
+NOTED: Final = re.compile(
+    r'UPDATE "tm_api_key" SET "last_used_at" = \S+ WHERE'
+    r'|UPDATE "tm_browser_session" SET "seen_at" = \S+ "expire_date" = \S+ WHERE'
+    r"|UPDATE tm_share_grant SET "
+)
+"""Notes that a key, a browser or a link was used, whatever the answer."""
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +126,13 @@ def undone() -> Iterator[list[str]]:
 
     def watch(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
         done = execute(sql, params, many, context)
-        verb, *rest = sql.split(maxsplit=3)
-        if verb.upper() in CHANGES and context["cursor"].rowcount > 0 and not NOTED.intersection(rest):
-            changed.append(" ".join(sql.split())[:80])
+        statement = " ".join(sql.split())
+        if (
+            statement.split()[0].upper() in CHANGES
+            and context["cursor"].rowcount > 0
+            and not NOTED.match(statement)
+        ):
+            changed.append(statement[:300])
         return done
 
     with transaction.atomic(), connection.execute_wrapper(watch):
