@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program, program
@@ -54,6 +55,19 @@ def test_a_comparison_is_sealed_and_exported(api: Program, project: Project) -> 
     assert (answer["Content-Type"], answer.getvalue()[:2]) == ("application/zip", b"PK")
     seal = api.get(f"{address}/seal").json()
     assert (seal["records"], seal["sealed_records"], seal["state"]) == (8, 8, "closed")
+    assert api.post(f"{address}/seal/check").json()["result"] == "intact"
+
+
+def test_the_results_of_a_comparison_do_not_depend_on_where_its_rows_are_stored(
+    api: Program, project: Project
+) -> None:
+    comparison = compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
+    address = f"/comparisons/{comparison.id}"
+    assert api.get(f"{address}/evidence").getvalue()
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE tm_comparison_replay SET arm = arm WHERE arm = 1")  # moves it behind arm 2
+        for plan in ("indexscan", "bitmapscan", "nestloop"):
+            cursor.execute(f"SET LOCAL enable_{plan} = off")
     assert api.post(f"{address}/seal/check").json()["result"] == "intact"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any, Final
 from uuid import UUID
 
@@ -194,7 +195,8 @@ def step_at(
 
 def asks_of(comparison: Comparison) -> list[Ask]:
     """Return every ask and model call with its answers, by session in recorded order. Four queries for any number of cells."""
-    steps = list(cells_of(comparison).order_by().values(*_STEP))
+    # sorted, because findings are compared with stored ones: their sums and lists follow the order of the answers
+    steps = sorted(cells_of(comparison).order_by().values(*_STEP), key=itemgetter("id"))
     runs: dict[int, dict[tuple[int, int], Cell]] = {}
     actions = _actions({step["action_id"] for step in steps})
     recorded, spent = {action.id: _recorded(action) for action in actions}, _spent(comparison)

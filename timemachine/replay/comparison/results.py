@@ -73,7 +73,7 @@ def are_altered(comparison: Comparison) -> bool:
     if row is None or row.content is None or row.cells != _key(progress_of([comparison])[comparison.id]):
         return False
     found = findings(asks_of(comparison), len(comparison.arms), noise_floor=comparison.noise_floor)
-    return row.content != written(found)
+    return read(row.content) != read(written(found))
 
 
 def current_results(comparison: Comparison, progress: Progress) -> Results:
