@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from timemachine.core.pure.errors import Unavailable
-from timemachine.core.pure.secret_settings import secret, secret_keys, secret_keys_of_environment
+from timemachine.core.pure.secret_settings import keys_in, secret, secret_keys, secret_keys_of_environment
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +63,32 @@ def test_secret_keys_come_from_the_environment_or_from_the_lines_in_the_data_fol
     monkeypatch.setenv("SECRET_KEY_FALLBACKS", "")
     monkeypatch.setenv("SECRET_KEY_FALLBACKS_FILE", str(tmp_path / "fallbacks"))
     assert secret_keys() == secret_keys_of_environment() == ["given", "first", "second"]
+
+
+def test_fallbacks_without_a_key_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SECRET_KEY_FALLBACKS", "old")
+    with pytest.raises(Unavailable, match=r"^SECRET_KEY_FALLBACKS is set, and there is no SECRET_KEY\."):
+        secret_keys()
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "secret-key").write_text("new\n")
+    assert secret_keys() == ["new", "old"]
+
+
+def test_a_key_with_spaces_or_line_breaks_is_refused_and_stays_readable_as_a_fallback(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_text("first\nsecond\n")
+    monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "key"))
+    with pytest.raises(
+        Unavailable, match=r"^SECRET_KEY has spaces or line breaks in it\. .*openssl rand -hex 32"
+    ):
+        secret_keys()
+    monkeypatch.delenv("SECRET_KEY_FILE")
+    monkeypatch.setenv("SECRET_KEY", "two words")
+    with pytest.raises(Unavailable, match=r"^SECRET_KEY has spaces or line breaks in it\."):
+        secret_keys_of_environment()
+    monkeypatch.setenv("SECRET_KEY", "new")
+    monkeypatch.setenv("SECRET_KEY_FALLBACKS", "two words, old\u2028older")
+    keys = secret_keys()
+    assert keys == ["new", "two words", "old", "older"]
+    assert keys_in("".join(f"{key}\n" for key in keys)) == keys

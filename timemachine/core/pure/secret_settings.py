@@ -34,27 +34,38 @@ def secret_keys() -> list[str]:
 
     Raises `Unavailable` if a setting is wrong.
     """
-    given = secret_keys_of_environment()
-    keys = given or [*stored_secret_keys(), *_fallbacks()]
-    return [*dict.fromkeys(keys)]
+    keys, fallbacks = secret_keys_of_environment() or stored_secret_keys(), _fallbacks()
+    if fallbacks and not keys:
+        raise Unavailable(
+            "SECRET_KEY_FALLBACKS is set, and there is no SECRET_KEY. Set it to the current key."
+        )
+    return [*dict.fromkeys([*keys, *fallbacks])]
 
 
 def secret_keys_of_environment() -> list[str]:
     """Return `SECRET_KEY` and then its fallbacks, empty if it is not set. Raises `Unavailable` if a setting is wrong."""
     key = secret("SECRET_KEY")
+    if len(key.split()) > 1:
+        raise Unavailable(
+            "SECRET_KEY has spaces or line breaks in it. Set it to a key without them, for example from `openssl rand -hex 32`, "
+            "and SECRET_KEY_FALLBACKS to the earlier one."
+        )
     return [key, *_fallbacks()] if key else []
 
 
 def stored_secret_keys() -> list[str]:
     """Return the keys in the data folder: the first line of the file is the key, further lines are fallbacks."""
     try:
-        lines = secret_key_file().read_text(encoding="utf-8").splitlines()
+        return keys_in(secret_key_file().read_text(encoding="utf-8"))
     except OSError:
         return []
-    return [line.strip() for line in lines if line.strip()]
+
+
+def keys_in(text: str) -> list[str]:
+    """Return the keys in a text that has one per line."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _fallbacks() -> list[str]:
     """Return the earlier keys, which are separated by commas or lines."""
-    given = secret("SECRET_KEY_FALLBACKS").replace("\n", ",").split(",")
-    return [key.strip() for key in given if key.strip()]
+    return keys_in(secret("SECRET_KEY_FALLBACKS").replace(",", "\n"))
