@@ -2,6 +2,7 @@
 
 import socket
 import sys
+from datetime import timedelta
 from typing import Final
 
 import psycopg
@@ -9,9 +10,10 @@ import psycopg
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.secret_settings import secret
 
-_SECONDS: Final = 45
+SILENT_AFTER: Final = timedelta(seconds=45)
+"""A worker counts as lost if it was not seen for this long."""
 _SEEN: Final = """
-SELECT EXISTS (SELECT FROM tm_worker WHERE host = %s AND seen_at > now() - make_interval(secs => %s))
+SELECT EXISTS (SELECT FROM tm_worker WHERE host = %s AND seen_at > now() - %s)
 """
 
 
@@ -19,10 +21,12 @@ def main() -> str | None:
     """Return why the worker does not count as running, None if it does."""
     try:
         with psycopg.connect(secret("DATABASE_URL"), connect_timeout=5) as connection:
-            (seen,) = connection.execute(_SEEN, [socket.gethostname(), _SECONDS]).fetchone() or (False,)
+            (seen,) = connection.execute(_SEEN, [socket.gethostname(), SILENT_AFTER]).fetchone() or (False,)
     except (TimeMachineError, psycopg.Error) as why:
         return f"The database does not answer: {str(why).partition('\n')[0]}"
-    return None if seen else f"No worker on {socket.gethostname()} was seen in the last {_SECONDS} seconds."
+    if seen:
+        return None
+    return f"No worker on {socket.gethostname()} was seen in the last {SILENT_AFTER.seconds} seconds."
 
 
 if __name__ == "__main__":

@@ -12,14 +12,13 @@ from django.db import Error, connection, connections
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.timers import heartbeat
+from timemachine.jobs.alive import SILENT_AFTER
 from timemachine.jobs.models import Worker
 
 log = logging.getLogger(__name__)
 
 EVERY: Final = 10.0
 """Seconds between two signs of life."""
-SILENT_AFTER: Final = timedelta(seconds=45)
-"""A worker counts as lost if it was not seen for this long."""
 _FORGOTTEN_AFTER: Final = timedelta(hours=1)
 _RUNNING: Final = ExitStack()
 
