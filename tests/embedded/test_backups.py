@@ -24,6 +24,7 @@ from tests.embedded.machine import Machine, clean_environment
 from tests.waiting import wait_until
 from timemachine.client.client import Client
 from timemachine.client.server import Server
+from timemachine.embedded.backups.databases import is_empty
 from timemachine.verifier import tm_verify
 
 
@@ -190,7 +191,6 @@ def test_a_damaged_backup_is_refused(original: Original, tmp_path: Path, damage:
         ({"format": 2}, "has format 2, this version of Time Machine reads format 1."),
         ({"migrations": ["0001_initial", "9999_later"]}, "was made by a newer version of Time Machine"),
         ({"postgres": 99}, "The backup is from PostgreSQL 99, and this server is 18."),
-        ({"rows": {}}, "does not have the rows that the backup lists"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
@@ -200,6 +200,18 @@ def test_a_backup_that_does_not_fit_leaves_nothing(
     changed = with_manifest(original.backup, tmp_path / "changed.zip", change)
     refused = run(tmp_path / "home", "restore", str(changed), DATABASE_URL=other_database)
     assert (refused.returncode, says in refused.stderr) == (1, True), refused.stderr
+    assert not (tmp_path / "home").exists()
+    with psycopg.connect(other_database) as connection:
+        assert is_empty(connection)
+
+
+def test_a_database_that_was_filled_before_the_restore_failed_is_named(
+    original: Original, other_database: str, tmp_path: Path
+) -> None:
+    changed = with_manifest(original.backup, tmp_path / "changed.zip", {"rows": {}})
+    failed = run(tmp_path / "home", "restore", str(changed), DATABASE_URL=other_database)
+    assert failed.stderr.startswith("What was restored does not have the rows that the backup lists. ")
+    assert "is already filled. Drop it, create a new one and restore into that." in failed.stderr
     assert not (tmp_path / "home").exists()
 
 

@@ -7,6 +7,7 @@ import pytest
 from timemachine.core.pure.errors import Unavailable
 from timemachine.embedded import postgres
 from timemachine.embedded.backups import client_programs
+from timemachine.embedded.backups.archive import new_backup
 from timemachine.embedded.backups.client_programs import Programs, ServerFacts, programs_for
 
 PROGRAM = """#!/bin/sh
@@ -79,3 +80,19 @@ def test_a_failure_is_one_sentence_with_the_reason(installed: Path) -> None:
         programs.restore("postgresql://host/tm") as target,
     ):
         target.write(b"x" * 100_000_000)
+
+
+def test_a_program_that_cannot_start_is_named(installed: Path) -> None:
+    make(installed, 18)
+    programs = Programs(folder=installed, version=18)
+    (installed / "pg_dump").chmod(0o600)
+    with (
+        pytest.raises(Unavailable) as failed,
+        new_backup(installed / "backup.zip"),
+        programs.dump("postgresql://host/tm", "1-1"),
+    ):
+        pass
+    assert (
+        failed.value.message
+        == f"Cannot start {installed / 'pg_dump'} (Permission denied). There is no backup."
+    )

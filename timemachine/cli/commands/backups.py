@@ -46,7 +46,8 @@ def backup(*, file: Path, without_keys: bool) -> None:
 def restore(*, file: Path, without_keys: bool) -> None:
     """Restore a backup into an empty data folder, or into the empty database of DATABASE_URL.
 
-    Checks the whole file first. If anything is wrong, nothing is restored.
+    Checks the whole file first. If the restore fails, a data folder is as before. The database of DATABASE_URL may be
+    filled by then; the error reports this.
     """
     _require_server()
     from timemachine.embedded.backups.restore import restore_backup

@@ -3,15 +3,21 @@
 import hashlib
 import json
 import os
+import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
-from timemachine.core.pure.errors import Conflict, InvalidInput, Unavailable
+from pydantic import TypeAdapter
+
+from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.embedded.backups.system_errors import system_errors
 
 FORMAT: Final = 1
 DATABASE: Final = "database.dump"
@@ -21,6 +27,11 @@ _MANIFEST: Final = "manifest.json"
 _PARTS: Final = {DATABASE, SECRET_KEYS, LOCAL_KEY}
 _CHUNK: Final = 1024 * 1024
 _MOST_MANIFEST_BYTES: Final = 4 * 1024 * 1024
+_UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)
+"""What `zipfile` raises for damaged and unsuitable files."""
+_ENCRYPTED: Final = 1
+_NO_BACKUP: Final = "There is no backup."
+_EXISTS: Final = "{} exists already. Choose another name."
 _OTHER_FILE: Final = "{} is not a backup of Time Machine, or it is incomplete. Nothing was restored."
 
 
@@ -54,14 +65,17 @@ class Manifest:
 class Writer:
     """A backup that is being written."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
+    def __init__(self, archive: zipfile.ZipFile, file: Path) -> None:
+        self._archive, self._file = archive, file
         self.parts: dict[str, Part] = {}
 
     def add(self, name: str, content: IO[bytes]) -> None:
         """Copy a stream into the file."""
         hashed, size = hashlib.sha256(), 0
-        with self._archive.open(_private(name), "w", force_zip64=True) as part:
+        with (
+            system_errors(f"write {self._file}", _NO_BACKUP),
+            self._archive.open(_private(name), "w", force_zip64=True) as part,
+        ):
             while chunk := content.read(_CHUNK):
                 part.write(chunk)
                 hashed.update(chunk)
@@ -70,7 +84,8 @@ class Writer:
 
     def finish(self, manifest: Manifest) -> None:
         """Add the manifest."""
-        self._archive.writestr(_private(_MANIFEST), json.dumps(asdict(manifest), indent=2) + "\n")
+        with system_errors(f"write {self._file}", _NO_BACKUP):
+            self._archive.writestr(_private(_MANIFEST), json.dumps(asdict(manifest), indent=2) + "\n")
 
 
 @contextmanager
@@ -80,21 +95,33 @@ def new_backup(file: Path) -> Iterator[Writer]:
     Raises `Conflict` if there is such a file, and `Unavailable` if it cannot be written.
     """
     if file.exists():
-        raise Conflict(f"{file} exists already. Choose another name.")
-    draft = file.with_name(file.name + ".part")
+        raise Conflict(_EXISTS.format(file))
+    with system_errors(f"write {file}", _NO_BACKUP):
+        descriptor, name = tempfile.mkstemp(prefix=f"{file.name}.", suffix=".part", dir=file.parent)
+    draft, target = Path(name), os.fdopen(descriptor, "w+b")
+    archive = zipfile.ZipFile(target, "w")
     try:
-        draft.unlink(missing_ok=True)
-        descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w+b") as target:
-            with zipfile.ZipFile(target, "w") as archive:
-                yield Writer(archive)
+        yield Writer(archive, file)
+        with system_errors(f"write {file}", _NO_BACKUP):
+            archive.close()
             target.flush()
-            os.fsync(target.fileno())
-        draft.rename(file)
-    except OSError as why:
-        raise Unavailable(f"Cannot write {file} ({why.strerror}). There is no backup.") from why
+            os.fsync(descriptor)
+            _give_name(draft, file)
     finally:
+        with suppress(OSError, ValueError):  # if it failed, the rest does not matter
+            archive.close()
+        with suppress(OSError):
+            target.close()
         draft.unlink(missing_ok=True)
+
+
+def _give_name(draft: Path, file: Path) -> None:
+    """Rename the draft. Raises `Conflict` if there is such a file by now."""
+    try:
+        file.touch(0o600, exist_ok=False)  # a hard link would do without, but exFAT and many shares have none
+    except FileExistsError as why:
+        raise Conflict(_EXISTS.format(file)) from why
+    draft.replace(file)
 
 
 class Reader:
@@ -120,9 +147,13 @@ def checked_backup(file: Path) -> Iterator[Reader]:
         archive = zipfile.ZipFile(file)
     except OSError as why:
         raise InvalidInput(f"Cannot read {file} ({why.strerror}).") from why
-    except zipfile.BadZipFile as why:
+    except _UNREADABLE as why:
         raise InvalidInput(_OTHER_FILE.format(file)) from why
     with archive:
+        if any(entry.flag_bits & _ENCRYPTED for entry in archive.infolist()):
+            raise InvalidInput(
+                f"{file} is protected by a password. Nothing was restored. Extract the backup from it first."
+            )
         manifest = _manifest(archive, file)
         for name, part in manifest.parts.items():
             if _read(archive, name) != part:
@@ -137,16 +168,16 @@ def _manifest(archive: zipfile.ZipFile, file: Path) -> Manifest:
     try:
         if archive.getinfo(_MANIFEST).file_size > _MOST_MANIFEST_BYTES:
             raise InvalidInput(_OTHER_FILE.format(file))
-        document: dict[str, Any] = json.loads(archive.read(_MANIFEST))
+        document = json.loads(archive.read(_MANIFEST))
         written = document["format"]
         if written != FORMAT:
             raise InvalidInput(
                 f"{file} has format {written}, this version of Time Machine reads format {FORMAT}. "
                 "Restore it with the version that made it."
             )
-        parts: Mapping[str, Any] = document.pop("parts")
-        manifest = Manifest(**document, parts={name: Part(**part) for name, part in parts.items()})
-    except (KeyError, TypeError, AttributeError, ValueError, zipfile.BadZipFile, OSError) as why:
+        manifest = TypeAdapter(Manifest).validate_python(document)
+        datetime.fromisoformat(manifest.created_at)
+    except (LookupError, TypeError, *_UNREADABLE) as why:
         raise InvalidInput(_OTHER_FILE.format(file)) from why
     if (
         sorted(names) != sorted([*manifest.parts, _MANIFEST])
@@ -164,7 +195,7 @@ def _read(archive: zipfile.ZipFile, name: str) -> Part | None:
             while chunk := content.read(_CHUNK):
                 hashed.update(chunk)
                 size += len(chunk)
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError):
+    except _UNREADABLE:
         return None
     return Part(bytes=size, sha256=hashed.hexdigest())
 

@@ -29,6 +29,7 @@ from timemachine.embedded.backups.archive import (
 )
 from timemachine.embedded.backups.client_programs import programs_for
 from timemachine.embedded.backups.databases import connected, existing_database, facts_of, row_counts
+from timemachine.embedded.backups.system_errors import system_errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,11 @@ class Backup:
 
 def make_backup(file: Path, *, with_keys: bool) -> Backup:
     """Write a backup while everything may run. Raises `TimeMachineError` if that fails; then there is no file."""
-    with existing_database() as url, new_backup(file) as writer:
+    with (
+        system_errors(f"make the backup {file}", "There is no backup."),
+        existing_database() as url,
+        new_backup(file) as writer,
+    ):
         manifest = _dump(url, writer, with_keys=with_keys)
         writer.finish(manifest)
     return Backup(file=file, bytes=file.stat().st_size, manifest=manifest)

@@ -15,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from timemachine.core.pure.errors import Unavailable
 from timemachine.embedded import postgres
+from timemachine.embedded.backups.system_errors import system_errors
 
 _PACKAGES: Final = Path("/usr/lib/postgresql")  # Debian and Ubuntu keep the versions apart
 _WITH_NEW_TIMEOUT: Final = 17  # pg_restore sets transaction_timeout, which older servers refuse
@@ -67,13 +68,14 @@ class Programs:
         parts = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
         password = parts.pop("password", "")  # command lines are public
         with tempfile.TemporaryFile() as errors:
-            process = subprocess.Popen(
-                (str(self.folder / command[0]), *command[1:], f"--dbname={make_conninfo(**parts)}"),
-                stdin=subprocess.PIPE if command[0] == "pg_restore" else subprocess.DEVNULL,
-                stdout=subprocess.PIPE if command[0] == "pg_dump" else subprocess.DEVNULL,
-                stderr=errors,
-                env=os.environ | ({"PGPASSWORD": password} if password else {}),
-            )
+            with system_errors(f"start {self.folder / command[0]}", outcome):
+                process = subprocess.Popen(
+                    (str(self.folder / command[0]), *command[1:], f"--dbname={make_conninfo(**parts)}"),
+                    stdin=subprocess.PIPE if command[0] == "pg_restore" else subprocess.DEVNULL,
+                    stdout=subprocess.PIPE if command[0] == "pg_dump" else subprocess.DEVNULL,
+                    stderr=errors,
+                    env=os.environ | ({"PGPASSWORD": password} if password else {}),
+                )
             try:
                 yield process
                 code = process.wait()

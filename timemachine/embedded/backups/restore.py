@@ -1,15 +1,15 @@
-"""Restore a backup into an empty data folder or database, completely or not at all."""
+"""Restore a backup into an empty data folder, completely or not at all, or into an empty database."""
 
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from timemachine.core.pure.errors import Conflict, InvalidInput, Unavailable
 from timemachine.core.pure.home import home, local_key_file, secret_key_file, write_private
-from timemachine.core.pure.secret_settings import secret_keys_of_environment
+from timemachine.core.pure.secret_settings import keys_in, secret_keys_of_environment
 from timemachine.embedded.backups.archive import (
     DATABASE,
     LOCAL_KEY,
@@ -29,6 +29,7 @@ from timemachine.embedded.backups.databases import (
     row_counts,
     start_in,
 )
+from timemachine.embedded.backups.system_errors import system_errors
 from timemachine.embedded.data_folder import only_one
 
 _DRAFT: Final = "restoring"
@@ -49,9 +50,10 @@ class Restored:
 def restore_backup(file: Path, *, with_keys: bool) -> Restored:
     """Restore a backup into `DATABASE_URL`, or into the data folder.
 
-    Raises `TimeMachineError` if the file, the target or a key is not right. Then nothing was restored.
+    Raises `TimeMachineError` if the file, the target or a key is not right. Then nothing was restored, unless the message
+    says that the database of `DATABASE_URL` is filled.
     """
-    with checked_backup(file) as backup:
+    with system_errors(f"restore {file}", "Nothing was restored."), checked_backup(file) as backup:
         _check_version(backup.manifest)
         url = chosen_database()
         stored = _keys_to_store(backup) if with_keys else {}
@@ -82,7 +84,7 @@ def _keys_to_store(backup: Reader) -> dict[str, str]:
             "The backup has no secret key. Set SECRET_KEY to that of the server it was made on. "
             "If it is lost, use --without-keys: keys of providers must then be entered again, and signing keys replaced."
         )
-    if ours and given and not set(ours.split()) <= set(given):
+    if ours and given and not set(keys_in(ours)) <= set(given):
         raise InvalidInput(
             "SECRET_KEY is set to another key than the one in the backup. Remove it, "
             f"or set SECRET_KEY_FALLBACKS to the key in the backup, which `unzip -p FILE {SECRET_KEYS}` prints."
@@ -100,7 +102,15 @@ def _restore_into(url: str, backup: Reader, keys: dict[str, str]) -> None:
                 f"{path} has another key. Nothing was restored. Set TIMEMACHINE_HOME to an empty folder."
             )
     _load(url, backup)
-    _store(keys)
+    filled = (
+        f"The database {address_of(url)} is already filled. Drop it, create a new one and restore into that."
+    )
+    try:
+        with system_errors("store the keys", ""):
+            _check_rows(url, backup.manifest)
+            _store(keys)
+    except Unavailable as why:
+        raise Unavailable(f"{why.message} {filled}") from why
 
 
 def _restore_here(backup: Reader, keys: dict[str, str]) -> None:
@@ -108,6 +118,7 @@ def _restore_here(backup: Reader, keys: dict[str, str]) -> None:
     with _locked_folder() as draft, ExitStack() as stopping:
         url = start_in(draft, stopping, log=draft / "postgres.log")
         _load(url, backup)
+        _check_rows(url, backup.manifest)
         stopping.close()
         _store(keys)
         (draft / "postgres").rename(home() / "postgres")
@@ -116,28 +127,43 @@ def _restore_here(backup: Reader, keys: dict[str, str]) -> None:
 @contextmanager
 def _locked_folder() -> Iterator[Path]:
     """Yield a draft in the empty data folder, which no one else uses meanwhile. If the block fails, the folder is as before."""
-    existed = home().is_dir()
-    try:
-        home().mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as why:
-        raise Unavailable(f"Cannot create the folder {home()} ({why.strerror}).") from why
+    made = _make_home()
     draft = home() / _DRAFT
-    try:
-        with only_one(home(), "a restore"):
-            _refuse_used()
-            shutil.rmtree(draft, ignore_errors=True)
+    with only_one(home(), "a restore"):
+        _refuse_used()
+        shutil.rmtree(draft, ignore_errors=True)
+        try:
             draft.mkdir(mode=0o700)
-            try:
-                yield draft
-            except BaseException:
-                _clear()
+            yield draft
+        except BaseException:
+            _clear()
+            if made:
+                _remove_home()
+            raise
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _make_home() -> bool:
+    """Create the data folder; return whether there was none. Raises `Unavailable` if that fails."""
+    with system_errors(f"create the folder {home()}", "Nothing was restored."):
+        home().parent.mkdir(parents=True, exist_ok=True)
+        try:
+            home().mkdir(mode=0o700)
+        except FileExistsError:
+            if not home().is_dir():
                 raise
-            finally:
-                shutil.rmtree(draft, ignore_errors=True)
-    except BaseException:
-        if not existed:
-            shutil.rmtree(home(), ignore_errors=True)
-        raise
+            return False
+    return True
+
+
+def _remove_home() -> None:
+    """Remove what a start leaves, last the lock, which we still hold, and the folder if nothing else is in it."""
+    for name in (_DRAFT, "run"):
+        shutil.rmtree(home() / name, ignore_errors=True)
+    with suppress(OSError):
+        (home() / "lock").unlink()
+        home().rmdir()
 
 
 def _refuse_used() -> None:
@@ -153,10 +179,11 @@ def _refuse_used() -> None:
 def _clear() -> None:
     for path in (secret_key_file(), local_key_file()):
         path.unlink(missing_ok=True)
+        path.with_name(path.name + ".new").unlink(missing_ok=True)
 
 
 def _load(url: str, backup: Reader) -> None:
-    """Load the dump into an empty database, and check that every table has the rows that it had."""
+    """Load the dump into an empty database. If this fails, the database is as before."""
     manifest = backup.manifest
     with connected(url) as connection:
         if not is_empty(connection):
@@ -172,12 +199,14 @@ def _load(url: str, backup: Reader) -> None:
     programs = programs_for(server, at_least=manifest.dumped_with)
     with programs.restore(url) as target, backup.open(DATABASE) as dump:
         shutil.copyfileobj(dump, target, _CHUNK)
+
+
+def _check_rows(url: str, manifest: Manifest) -> None:
+    """Raise `Unavailable` unless every table has the rows that it had."""
     with connected(url) as connection:
         connection.execute("ANALYZE")
         if row_counts(connection) != manifest.rows:
-            raise Unavailable(
-                "The database does not have the rows that the backup lists. Do not use it; restore into a new one."
-            )
+            raise Unavailable("What was restored does not have the rows that the backup lists.")
 
 
 def _store(keys: dict[str, str]) -> None:
