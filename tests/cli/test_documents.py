@@ -21,6 +21,8 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OF_OTHERS = {
     "--api-key",
     "--bearer-token-env-var",
+    "--concurrency",
+    "--deploy",
     "--detach",
     "--env",
     "--extra",
@@ -32,6 +34,7 @@ OF_OTHERS = {
     "--overrides",
     "--password",
     "--pip-args",
+    "--queues",
     "--refresh",
     "--rm",
     "--scope",
@@ -40,6 +43,8 @@ OF_OTHERS = {
     "--token",
     "--transport",
     "--upgrade",
+    "--without-gossip",
+    "--without-mingle",
 }
 """Options of other programs named in the documents."""
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
