@@ -6,6 +6,7 @@ import pytest
 from django.core.management.color import no_style
 from django.db import connection, transaction
 
+from tests.database_roles import as_owner
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
 
@@ -26,7 +27,7 @@ def test_a_running_request_is_finished_before_tables_are_emptied() -> None:
 
     def request() -> None:
         try:
-            with transaction.atomic(), connection.cursor() as cursor:
+            with as_owner() as cursor, transaction.atomic():
                 cursor.execute("SET LOCAL deadlock_timeout = '20s'")  # the other one gets the deadlock error
                 cursor.execute("SELECT FROM tm_project FOR UPDATE")
                 locked.set()

@@ -121,6 +121,13 @@ def test_with_two_roles_the_owner_migrates_and_the_application_cannot_alter(
             url = url_of(server, database, owner)
             with psycopg.connect(server.info.dsn, dbname=database, options="", autocommit=True) as here:
                 here.execute("CREATE EXTENSION vector")
+            same = preparing(
+                server, database, tmp_path, user=owner, DATABASE_OWNER_URL=f"{url}?application_name=x"
+            )
+            assert (
+                f"The role {owner} in DATABASE_URL may do what the one in DATABASE_OWNER_URL may"
+                in refused(same)
+            )
             process = preparing(
                 server, database, tmp_path, user=f"{application}:of the application", DATABASE_OWNER_URL=url
             )
@@ -144,6 +151,9 @@ def test_with_two_roles_the_owner_migrates_and_the_application_cannot_alter(
             assert server.execute(stored, [application]).fetchone() == (True,)
             with psycopg.connect(url_of(server, database, application), autocommit=True) as connected:
                 assert connected.execute("SELECT count(*) FROM tm_user").fetchone() == (1,)
+                for role, may in (("public", False), (application, True)):
+                    statement = "SELECT has_function_privilege(%s, 'tm_drop_nearest_index(text)', 'EXECUTE')"
+                    assert connected.execute(statement, [role]).fetchone() == (may,)
                 for statement in (
                     "TRUNCATE tm_user",
                     "CREATE TABLE extra ()",

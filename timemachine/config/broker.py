@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, Final
 
 import kombu
-from amqp.exceptions import MessageNacked
+from amqp.exceptions import ChannelError, MessageNacked
 from amqp.method_framing import frame_writer
 from celery.app.amqp import AMQP
 from kombu.exceptions import OperationalError
@@ -26,7 +26,7 @@ SHORT_WAIT: Final = 0.1
 LONGEST_PAUSE: Final = 3
 CONFIRM_SECONDS: Final = 3
 LONGEST_JOB: Final = 24 * 60 * 60
-"""Seconds after which a broker sends a message that was not acknowledged to another worker. That is no harm, but no use either:
+"""Seconds after which a broker sends a message that was not acknowledged to another worker. This is harmless but useless:
 the sweep has sent another one long before.
 """
 RABBITMQ_QUEUE: Final = {"x-queue-type": "quorum", "x-consumer-timeout": LONGEST_JOB * 1000}
@@ -211,14 +211,16 @@ class RabbitChannel(pyamqp.Channel):  # type: ignore[misc]  # the types of kombu
     def basic_publish_confirm(self, *args: Any, **more: Any) -> Any:
         """Publish, and wait until RabbitMQ has stored the message in a queue.
 
-        Raises: OperationalError if it refuses; an error of the connection or channel if it does not answer or there is
-            no such queue.
+        Raises: OperationalError if it refuses or has no such queue; an error of the connection if it does not answer.
         """
         more["confirm_timeout"] = more.get("confirm_timeout") or CONFIRM_SECONDS
         try:
             return super().basic_publish_confirm(*args, **more | {"mandatory": True})
         except MessageNacked as why:
             raise OperationalError("RabbitMQ refused the message") from why
+        except ChannelError as why:
+            self.close()  # or the next message would get the confirmation of this one
+            raise OperationalError(f"RabbitMQ did not take the message: {why}") from why
 
 
 class RabbitConnection(pyamqp.Connection):  # type: ignore[misc]  # the types of kombu are skipped

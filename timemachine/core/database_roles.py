@@ -15,12 +15,17 @@ from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 
 import timemachine
+from timemachine.core.pure.database_requirements import Unsuitable
 
 _OWNER: Final = "owner"
 _GRANTS: Final = Path(timemachine.__path__[0]) / "sql" / "grants.sql"
 _STANDING: Final = """
 SELECT rolsuper, pg_has_role((SELECT relowner FROM pg_class WHERE oid = 'tm_action'::regclass), 'MEMBER')
 FROM pg_roles WHERE rolname = current_user
+"""
+
+_LIKE_THE_OWNER: Final = """
+SELECT true, rolsuper OR pg_has_role(rolname, current_user, 'MEMBER') FROM pg_roles WHERE rolname = %s
 """
 
 
@@ -62,11 +67,19 @@ def standing() -> Standing:
 
 
 def create_application_role() -> None:
-    """Create the role in `DATABASE_URL` as the owner, or give it the password there if it has another one."""
+    """Create the role in `DATABASE_URL` as the owner, or give it the password there if it has another one.
+
+    Raises: Unsuitable if this role may do what the owner may.
+    """
     role, password = _application()
     with connections[_OWNER].cursor() as cursor:
-        cursor.execute("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", [role])
-        exists = cursor.fetchone()[0]
+        cursor.execute(_LIKE_THE_OWNER, [role])
+        exists, like_the_owner = cursor.fetchone() or (False, False)
+    if like_the_owner:
+        raise Unsuitable(
+            f"The role {role} in DATABASE_URL may do what the one in DATABASE_OWNER_URL may: "
+            "name another role in DATABASE_URL, which is created if it does not exist, or leave out DATABASE_OWNER_URL."
+        )
     server: psycopg.Connection[object] = connections[_OWNER].connection
     verb = sql.SQL("ALTER" if exists else "CREATE")
     statement = sql.SQL("{} ROLE {} LOGIN").format(verb, sql.Identifier(role))
@@ -75,17 +88,17 @@ def create_application_role() -> None:
         statement += sql.SQL(" PASSWORD {}").format(hashed.decode())
     if not exists:
         server.execute(statement)
-    elif password and not _can_connect():
+    elif password and _is_wrong_password():
         with suppress(InsufficientPrivilege):  # then connecting says what is wrong
             server.execute(statement)
 
 
-def _can_connect() -> bool:
+def _is_wrong_password() -> bool:
     try:
         psycopg.connect(**connections[DEFAULT_DB_ALIAS].get_connection_params()).close()
-    except psycopg.OperationalError:
-        return False
-    return True
+    except psycopg.OperationalError as why:
+        return "password authentication failed" in str(why)
+    return False
 
 
 @transaction.atomic(using=_OWNER)

@@ -36,7 +36,7 @@ def queue_of(job: str) -> str:
 def most_places(queues: Collection[str], places: int) -> dict[str, int]:
     """Return how many of its places a worker gives to each of the queues that it serves.
 
-    Others than replays get an equal share each. Replays get what is left, except one place and all shares but one.
+    Every other queue gets an equal share. Replays get the rest, and always leave one place free.
     """
     if len(queues) == 1:
         return dict.fromkeys(queues, places)

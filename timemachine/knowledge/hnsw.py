@@ -109,7 +109,7 @@ def build(collection_id: UUID, model: str) -> bool:
     first = FrameEmbedding.objects.filter(collection_id=collection_id, model=model).first()
     if first is None or len(first.vector) > MOST_DIMENSIONS:
         return False
-    with lock_if_free(name) as is_free, connections[owner_alias()].cursor() as cursor:
+    with lock_if_free(name, using=owner_alias()) as is_free, connections[owner_alias()].cursor() as cursor:
         if not is_free:
             return False
         if _state(name) is False:

@@ -56,4 +56,14 @@ BEGIN
         EXECUTE format('REVOKE ALL ON %s FROM %s', each.name, application);
         EXECUTE format('GRANT %s ON %s TO %s', array_to_string(each.privileges, ', '), each.name, application);
     END LOOP;
+
+    IF EXISTS (
+        SELECT FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner))) AS allowed
+        WHERE pg_proc.oid = 'tm_drop_nearest_index(text)'::regprocedure AND allowed.grantee = 0
+    ) THEN
+        REVOKE EXECUTE ON FUNCTION tm_drop_nearest_index(text) FROM PUBLIC;
+    END IF;
+    IF NOT has_function_privilege(application, 'tm_drop_nearest_index(text)', 'EXECUTE') THEN
+        EXECUTE format('GRANT EXECUTE ON FUNCTION tm_drop_nearest_index(text) TO %s', application);
+    END IF;
 END $$;

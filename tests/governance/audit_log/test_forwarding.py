@@ -88,7 +88,7 @@ def test_a_webhook_gets_every_event_once_and_signed(project: Project, webhook: W
     assert projects_to_forward() == []
 
 
-def test_what_is_not_accepted_is_sent_again_later_and_the_page_says_why(
+def test_what_is_not_accepted_is_sent_again_later_and_the_page_says_since_when(
     project: Project, webhook: Webhook
 ) -> None:
     chained(project, 2)

@@ -102,6 +102,8 @@ def _forward(row: AuditForwarding, send: Callable[[Sequence[AuditEvent]], None])
 @transaction.atomic
 def _postpone(row: AuditForwarding, why: NotAccepted) -> None:
     """Store why the events were not accepted. If nobody answered, the events of the other projects wait as well."""
+    if isinstance(why, NotReached):  # before it locks a row: two projects could wait for each other
+        lock_until_commit(f"audit log cannot be forwarded by {row.destination}")
     wait = min(timedelta(seconds=10 * (1 << min(row.attempts, 10))), LONGEST_WAIT)
     row.problem, row.failing_since = storable(str(why))[:1000], row.failing_since or now()
     row.attempts, row.next_at = row.attempts + 1, now() + wait
@@ -110,6 +112,5 @@ def _postpone(row: AuditForwarding, why: NotAccepted) -> None:
         "the audit log of project %s is not forwarded by %s: %s", row.project_id, row.destination, row.problem
     )
     if isinstance(why, NotReached):
-        lock_until_commit(f"audit log cannot be forwarded by {row.destination}")
         others = AuditForwarding.objects.filter(destination=row.destination, next_at__lt=row.next_at)
         others.update(next_at=row.next_at)

@@ -75,7 +75,10 @@ def welcome(request: HttpRequest) -> HttpResponse:
     if not _needs_password(user):
         return see_other("/")
     if not signing_in.signed_in_recently(request):
-        raise NotSignedIn("Sign in again to set a password.", code="sign_in_again")
+        raise NotSignedIn(
+            "This sign-in is more than an hour old. To set a password, ask an administrator for a new link to sign in.",
+            code="sign_in_again",
+        )
     asks_email = user.email == first_start.FIRST_EMAIL
     form = WelcomeForm(user, request.POST or None, asks_email=asks_email)
     if form.is_valid() and _introduced(request, user, form):
