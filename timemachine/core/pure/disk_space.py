@@ -23,6 +23,6 @@ class DiskSpace:
 
 
 def disk_space(folder: Path | str, *, least_mb: int) -> DiskSpace:
-    """Return the space on the disk of a folder. A tenth of a small disk is enough. Raises `OSError` if there is none."""
+    """Return the space on the disk of a folder. A tenth of a small disk is enough. Raises `OSError` if the folder does not exist."""
     disk = shutil.disk_usage(folder)
     return DiskSpace(free=disk.free // _MEGABYTE, needed=min(least_mb, disk.total // _MEGABYTE // 10))
