@@ -216,6 +216,8 @@ CELERY_TASK_SOFT_TIME_LIMIT = 1500
 CELERY_TASK_TIME_LIMIT = 1600
 CELERY_WORKER_CONCURRENCY = env.number("WORKER_PLACES", 8)
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# After a lost connection, Celery would raise the limit from the threads of jobs, which then read what the main thread waits for
+CELERY_WORKER_ENABLE_PREFETCH_COUNT_REDUCTION = False
 CELERY_WORKER_DETECT_QUORUM_QUEUES = (
     False  # otherwise RabbitMQ gets 28 queues for delayed messages, which we never send
 )

@@ -270,6 +270,10 @@ class Delivery:
             return
         with self.beginning:
             connection = self._connect()
-            outbox.deliver(connection, may_end=lambda: not self.waits(outbox))
+            try:
+                outbox.deliver(connection, may_end=lambda: not self.waits(outbox))
+            except BaseException:
+                connection.close()
+                raise
         self._connection = connection
         self._adopted_at = None  # only now is it known which spools are for this server
