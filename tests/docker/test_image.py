@@ -39,6 +39,7 @@ NOT_IN_CONTAINERS = {
     *(
         "POSTGRES_APP_PASSWORD",
         "MINILM",
+        "PKCS11",
         "DATABASE_MEMORY",
         "WEB_MEMORY",
         "WORKER_MEMORY",
@@ -198,21 +199,23 @@ def test_the_commands_of_the_image_run_outside_a_container(
     assert not list(TOP.glob("celerybeat*"))
 
 
-def test_the_image_includes_minilm_only_if_built_with_it(services: dict[str, Any]) -> None:
+@pytest.mark.parametrize("extra", ["minilm", "pkcs11"])
+def test_the_image_includes_an_extra_only_if_built_with_it(services: dict[str, Any], extra: str) -> None:
+    argument = extra.upper()
     steps = [rest for name, rest in _instructions() if name == "RUN" and rest.startswith("uv sync")]
     assert len(steps) == 2
-    assert "ARG MINILM=" in DOCKERFILE.read_text()
-    assert services["web"]["build"]["args"]["MINILM"] == ""
+    assert f"ARG {argument}=" in DOCKERFILE.read_text()
+    assert services["web"]["build"]["args"][argument] == ""
     for chosen, included in (("", False), ("1", True)):
         for step in steps:
             echoed = subprocess.run(
                 step.replace("uv", "echo", 1),
                 shell=True,
-                env={"MINILM": chosen},
+                env={argument: chosen},
                 capture_output=True,
                 check=True,
             )
-            assert echoed.stdout.endswith(b" --extra minilm\n") is included
+            assert echoed.stdout.endswith(f" --extra {extra}\n".encode()) is included
 
 
 def test_the_image_has_the_programs_that_backups_need(tmp_path: Path) -> None:

@@ -375,6 +375,8 @@ PROOFS: Final[Mapping[type[Model], Proof]] = {
             "id": INTERNAL,
             "project": INTERNAL,
             "private_key": INTERNAL,
+            "store": "where the private key is; what it signed is proven by its public key",
+            "name": INTERNAL,
             "created_at": "the first key is older than the log; only Settings shows it",
             "created_by": INTERNAL,
             "replaced_by": "the log says that a key was replaced and when; only Settings shows by whom",

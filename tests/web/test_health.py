@@ -47,6 +47,7 @@ def test_a_server_with_everything_is_ready(working: None) -> None:
         "migrations",
         "triggers",
         "role",
+        "signing",
         "workers",
         "queue",
     ]

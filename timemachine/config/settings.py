@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from timemachine.config import env
 from timemachine.config.broker import LONGEST_JOB
 from timemachine.core.accounts.provider.pure.roles import parse_roles
 from timemachine.core.pure.home import home, running_server
+from timemachine.evidence.pure.key_store_names import DATABASE as DATABASE_KEYS
+from timemachine.evidence.pure.key_store_names import PKCS11, check_key_store
 from timemachine.governance.audit_log.addresses import syslog_server, webhook_address
 from timemachine.llm.table import PROVIDERS
 
@@ -271,7 +274,16 @@ APPROXIMATE_SEARCH_FROM = env.number("APPROXIMATE_SEARCH_FROM", 20_000)
 # --- replays
 
 LEASE_SECONDS = env.number("LEASE_SECONDS", 20)
+
+# --- evidence
+
 SEAL_SECONDS = env.number("SEAL_SECONDS", 300)
+SIGNING_KEY_STORE = env.checked("SIGNING_KEY_STORE", check_key_store) or DATABASE_KEYS
+PKCS11_MODULE = env.text("PKCS11_MODULE")
+PKCS11_TOKEN = env.text("PKCS11_TOKEN")
+PKCS11_PIN = env.secret("PKCS11_PIN")
+if SIGNING_KEY_STORE == PKCS11 and not (PKCS11_MODULE and PKCS11_TOKEN and PKCS11_PIN):
+    sys.exit("SIGNING_KEY_STORE is pkcs11. Set PKCS11_MODULE, PKCS11_TOKEN and PKCS11_PIN as well.")
 
 # --- files: limits of the process that reads one
 

@@ -10,6 +10,7 @@ from timemachine.core.leases import Enqueued, Leased, Measured
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.pure.ids import uuid7
 from timemachine.evidence.pure.checkpoint import OPEN
+from timemachine.evidence.pure.key_store_names import DATABASE
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
@@ -18,12 +19,17 @@ SESSION, REPLAY, COMPARISON = "session", "replay", "comparison"
 
 
 class SigningKey(models.Model):
-    """An Ed25519 key of a project. One is in use; replaced ones still verify what they signed."""
+    """An Ed25519 key of a project. One is in use; replaced ones still verify what they signed.
+
+    `private_key` is encrypted, and None if the key is in another store, where it has a `name`.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
     fingerprint = models.CharField(max_length=80, unique=True)
     public_key = models.BinaryField()
-    private_key = models.BinaryField()
+    store = models.CharField(max_length=200, db_default=DATABASE)
+    private_key = models.BinaryField(null=True)
+    name = models.CharField(max_length=2000, null=True)
     created_at = models.DateTimeField(db_default=Now())
     created_by = models.CharField(max_length=254, null=True)
     replaced_at = models.DateTimeField(null=True)
@@ -34,7 +40,12 @@ class SigningKey(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["project"], condition=Q(replaced_at=None), name="signing_key_in_use_once"
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(store=DATABASE, private_key__isnull=False, name=None)
+                | Q(~Q(store=DATABASE), private_key=None, name__isnull=False),
+                name="signing_key_in_one_store",
+            ),
         ]
 
     def __str__(self) -> str:

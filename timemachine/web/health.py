@@ -24,6 +24,7 @@ from timemachine.core.pure.errors import Unavailable
 from timemachine.core.pure.home import home
 from timemachine.core.pure.numbers import counted
 from timemachine.core.triggers import problem_with_triggers
+from timemachine.evidence.log import keys
 from timemachine.jobs import workers
 from timemachine.jobs.models import JobBacklog
 from timemachine.jobs.queue import oldest_messages
@@ -58,11 +59,12 @@ def live(_request: HttpRequest) -> JsonResponse:
 def ready(_request: HttpRequest) -> JsonResponse:
     """Answer whether this process can serve requests.
 
-    Workers are reported, but without them pages and recording still work. So are triggers: a server that stopped for one would
-    record nothing.
+    Workers are reported, but without them pages and recording still work. So are triggers and the store of signing keys: a server
+    that stopped for one would record nothing.
     """
     needed = _checks({"disk": _disk, "database": _database, "migrations": _migrations})
-    return _answer(needed, _checks_with_tables(needed, {"triggers": _triggers, "role": _role, **_OF_WORKERS}))
+    others: dict[str, _Make] = {"triggers": _triggers, "role": _role, "signing": _signing, **_OF_WORKERS}
+    return _answer(needed, _checks_with_tables(needed, others))
 
 
 @never_cache
@@ -152,6 +154,16 @@ def _triggers() -> Check:
 def _role() -> Check:
     """Say what else the role of the server may do. An installation works with any role, so this is no failure."""
     return Check(ok=True, message=SENTENCES[standing()])
+
+
+def _signing() -> Check:
+    """Check the stores of signing keys that are outside the database. What cannot be signed waits, so this stops nothing."""
+    stores = keys.stores_outside_the_database()
+    if not stores:
+        return Check(ok=True, message="Keys in the database sign evidence.")
+    problems = [problem for store in stores if (problem := keys.why_store_unusable(store))]
+    works = f"The key store {' and '.join(stores)} signs evidence."
+    return Check(ok=not problems, message=" ".join(problems) or works)
 
 
 def _workers() -> Check:

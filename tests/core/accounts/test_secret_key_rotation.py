@@ -13,7 +13,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.accounts.second_factor.apps import secret_of
 from timemachine.core.pure.home import secret_key_file
 from timemachine.core.pure.secret_settings import secret_keys
-from timemachine.evidence.log.keys import is_readable, key_in_use
+from timemachine.evidence.log.keys import key_in_use, why_unusable
 from timemachine.llm.commands import add_server, set_key
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.queries import connection_of
@@ -44,7 +44,7 @@ def test_after_reencrypting_the_earlier_key_is_not_needed(project: Project, sett
         provider, _, name = model.partition(":")
         assert connection_of(project.id, ModelName(provider=provider, model=name)).api_key == KEY
     signing_key.refresh_from_db()
-    assert is_readable(signing_key)
+    assert why_unusable(signing_key) is None
     assert secret_of(user.second_factors.get()) == SECRET
     assert "1 signing key" in command_output("reencrypt")  # again, without harm
 

@@ -278,7 +278,9 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
     SigningKey: Decision(
         read_models=(SharedKey,),
         shown=_names("fingerprint"),
-        not_shown=_names("id project public_key private_key created_at created_by replaced_at replaced_by"),
+        not_shown=_names(
+            "id project public_key store private_key name created_at created_by replaced_at replaced_by"
+        ),
     ),
     EarlierSeal: Decision(
         read_models=(SharedEarlierSeal,),

@@ -74,7 +74,7 @@ def _keys(connection: psycopg.Connection[Any]) -> dict[str, str]:
 
 def _fits(keys: list[str], connection: psycopg.Connection[Any]) -> bool:
     """Return whether the keys decrypt a signing key that is in use, if there is one. A lost key leaves some that they cannot."""
-    query = "SELECT private_key FROM tm_signing_key WHERE replaced_at IS NULL"
+    query = "SELECT private_key FROM tm_signing_key WHERE replaced_at IS NULL AND private_key IS NOT NULL"
     stored = [bytes(key) for (key,) in connection.execute(query).fetchall()]
     cipher = cipher_under(keys, SIGNING_KEYS)
     for each in stored:

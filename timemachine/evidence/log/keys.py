@@ -1,24 +1,26 @@
-"""A project's Ed25519 keys: created on first use, encrypted under SECRET_KEY, replaced by administrators."""
+"""A project's Ed25519 keys: created on first use in the chosen store, replaced by administrators."""
 
 from typing import Any
 from uuid import UUID
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.fernet import InvalidToken
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.database import lock_until_commit
-from timemachine.core.encryption import Reencrypted, cipher, reencrypt
+from timemachine.core.encryption import Reencrypted, reencrypt
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import sha256_hex
 from timemachine.core.pure.errors import Unavailable
 from timemachine.core.pure.secret_ciphers import SIGNING_KEYS
+from timemachine.evidence.key_stores import key_store
 from timemachine.evidence.models import SigningKey
 from timemachine.evidence.pure.dsse import Signed, pre_authentication_encoding
+from timemachine.evidence.pure.key_store_names import DATABASE
 
 
 def key_in_use(project: Project) -> SigningKey:
@@ -46,45 +48,63 @@ def replace_key(project: Project, *, by: str) -> tuple[SigningKey, SigningKey]:
 
 
 def sign(key: SigningKey, payload_type: str, payload: bytes) -> Signed:
-    """Sign bytes with that key. Raises `Unavailable` if SECRET_KEY has changed since the key was created."""
+    """Sign bytes with that key. Raises `Unavailable` if its store cannot, for example because SECRET_KEY has changed."""
     signature = sign_bytes(key, pre_authentication_encoding(payload_type, payload))
     return Signed(payload_type=payload_type, payload=payload, key=key.fingerprint, signature=signature)
 
 
 def sign_bytes(key: SigningKey, data: bytes) -> bytes:
-    """Return the key's signature over these bytes. Raises `Unavailable` as `sign` does."""
-    return _private_key(key).sign(data)
+    """Return the key's signature over these bytes, which it verifies. Raises `Unavailable` as `sign` does."""
+    signature = key_store(key.store).sign(_name(key), data)
+    if not _verifies(key, signature, data):
+        raise _other_key(key)
+    return signature
 
 
-def is_readable(key: SigningKey) -> bool:
-    """Return whether the key can still sign, that is, whether its SECRET_KEY is known."""
+def why_unusable(key: SigningKey) -> str | None:
+    """Return why the key cannot sign now and what to do, None if it can."""
     try:
-        _private_key(key)
-    except Unavailable:
-        return False
-    return True
+        if key_store(key.store).public_key(_name(key)) != bytes(key.public_key):
+            raise _other_key(key)
+    except Unavailable as why:
+        return why.message
+    return None
+
+
+def why_store_unusable(store: str) -> str | None:
+    """Return why a key store does not work now and what to do, None if it does."""
+    try:
+        key_store(store).check()
+    except Unavailable as why:
+        return why.message
+    return None
+
+
+def stores_outside_the_database() -> list[str]:
+    """Return the stores of keys that sign, and of new keys, other than the database. One query."""
+    used = SigningKey.objects.filter(replaced_at=None).order_by().values_list("store", flat=True).distinct()
+    return sorted({*used, settings.SIGNING_KEY_STORE} - {DATABASE})
 
 
 def reencrypt_keys() -> Reencrypted:
     """Encrypt the keys under the current SECRET_KEY. They stay the same keys, with the same fingerprints."""
-    return reencrypt(SigningKey.objects.all(), "private_key", purpose=SIGNING_KEYS, noun="signing key")
+    stored = SigningKey.objects.filter(store=DATABASE)
+    return reencrypt(stored, "private_key", purpose=SIGNING_KEYS, noun="signing key")
 
 
-def projects_with_unreadable_key(projects: QuerySet[Any]) -> list[UUID]:
-    """Return those of the projects (a query of ids) whose key in use cannot sign. One query."""
-    found = SigningKey.objects.filter(replaced_at=None, project__in=projects)
-    return [key.project_id for key in found if not is_readable(key)]
+def projects_with_unusable_key(projects: QuerySet[Any]) -> list[UUID]:
+    """Return those of the projects (a query of ids) whose key in use cannot sign. One query.
+
+    The keys of a store that does not work are not tried one by one: each might wait for it.
+    """
+    found = list(SigningKey.objects.filter(replaced_at=None, project__in=projects))
+    broken = {store for store in {key.store for key in found} if why_store_unusable(store)}
+    return [key.project_id for key in found if key.store in broken or why_unusable(key)]
 
 
 def is_signed(key: SigningKey, signed: Signed) -> bool:
     """Return whether the signature is that key's over exactly these bytes."""
-    try:
-        Ed25519PublicKey.from_public_bytes(bytes(key.public_key)).verify(
-            signed.signature, pre_authentication_encoding(signed.payload_type, signed.payload)
-        )
-    except InvalidSignature:
-        return False
-    return True
+    return _verifies(key, signed.signature, pre_authentication_encoding(signed.payload_type, signed.payload))
 
 
 def fingerprint(public_key: bytes) -> str:
@@ -108,25 +128,35 @@ def _first_key(project: Project) -> SigningKey:
 
 
 def _create_key(project: Project, *, by: str | None = None) -> SigningKey:
-    private = Ed25519PrivateKey.generate()
-    public = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    raw = private.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
+    store = settings.SIGNING_KEY_STORE
+    made = key_store(store).create(str(project.pk))
+    kept = {"private_key": made.name.encode()} if store == DATABASE else {"name": made.name}
     return SigningKey.objects.create(
         project=project,
-        fingerprint=fingerprint(public),
-        public_key=public,
-        private_key=cipher(SIGNING_KEYS).encrypt(raw),
+        fingerprint=fingerprint(made.public_key),
+        public_key=made.public_key,
+        store=store,
         created_by=by and by[:254],
+        **kept,
     )
 
 
-def _private_key(key: SigningKey) -> Ed25519PrivateKey:
+def _name(key: SigningKey) -> str:
+    """Return what its store calls the key."""
+    return key.name or bytes(key.private_key or b"").decode(errors="replace")
+
+
+def _verifies(key: SigningKey, signature: bytes, data: bytes) -> bool:
     try:
-        raw = cipher(SIGNING_KEYS).decrypt(bytes(key.private_key))
-    except InvalidToken as why:
-        raise Unavailable(
-            "The key that signs evidence cannot be read because SECRET_KEY has changed since it was created. "
-            "Add the earlier value to SECRET_KEY_FALLBACKS, or replace the signing key under Sharing, Evidence key and log.",
-            code="signing_key_unreadable",
-        ) from why
-    return Ed25519PrivateKey.from_private_bytes(raw)
+        Ed25519PublicKey.from_public_bytes(bytes(key.public_key)).verify(signature, data)
+    except InvalidSignature:
+        return False
+    return True
+
+
+def _other_key(key: SigningKey) -> Unavailable:
+    return Unavailable(
+        f"What the key store {key.store} calls {_name(key)} is another key than {key.fingerprint}. "
+        "Connect the store that has it, or replace the key under Sharing, Evidence key and log.",
+        code="key_store_unavailable",
+    )

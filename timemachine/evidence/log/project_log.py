@@ -69,15 +69,15 @@ def locked_log(project: Project) -> EvidenceLog:
 def replace_key(project: Project, *, by: str) -> SigningKey:
     """Replace the signing key and return the new one.
 
-    The log names it in a state that the old key signs too, or says that the old key could not be read.
+    The log names it in a state that the old key signs too, or says that the old key could not sign.
     """
     locked_log(project)
     new, old = keys.replace_key(project, by=by)
-    readable = keys.is_readable(old)
+    usable = keys.why_unusable(old) is None
     record(project, "evidence.key_replaced", "key", new.fingerprint, by=by)
     entry = {"entry": KEY, "key": new.fingerprint, "replaces": old.fingerprint}
-    append(project, [entry if readable else entry | {"replaced": UNREADABLE}])
-    if readable:
+    append(project, [entry if usable else entry | {"replaced": UNREADABLE}])
+    if usable:
         log = EvidenceLog.objects.get(project=project)
         _sign(log, frontier_of(log), old, now())
     return new

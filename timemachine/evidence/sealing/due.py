@@ -1,7 +1,7 @@
 """What needs sealing: ended or long recording sessions, and finished replays and comparisons.
 
-Projects take turns. A project whose key cannot be read is skipped until it can be or is replaced: nothing
-could be signed, and retrying would only delay the others.
+Projects take turns. A project whose key cannot sign is skipped until it can or is replaced: retrying would only
+delay the others.
 """
 
 from datetime import timedelta
@@ -63,7 +63,7 @@ def comparisons() -> list[UUID]:
 
 def _fairly(found: QuerySet[Any]) -> list[UUID]:
     """Return ids round robin: the oldest of each project, then the next ones, at most `BATCH`."""
-    unusable = keys.projects_with_unreadable_key(found.order_by().values("project"))
+    unusable = keys.projects_with_unusable_key(found.order_by().values("project"))
     turn = Window(RowNumber(), partition_by="project", order_by="id")
     in_turn = found.exclude(project__in=unusable).annotate(turn=turn).order_by("turn", "id")
     return list(in_turn.values_list("id", flat=True)[:BATCH])

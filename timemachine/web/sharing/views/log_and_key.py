@@ -1,5 +1,6 @@
 """The project's evidence key and log: the page of both, replacing the key, the log's anchors, its download."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import FileResponse, HttpRequest, HttpResponse
 
@@ -8,6 +9,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.evidence.bundles.downloads import zip_response
 from timemachine.evidence.log import keys, project_log
 from timemachine.evidence.log.anchors import KINDS, anchors_of, key_for_witness, set_anchor
+from timemachine.evidence.pure.key_store_names import place_of
 from timemachine.governance.sharing import log
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.errors import page_message
@@ -25,8 +27,13 @@ def _page(
     request: HttpRequest, access: Access, *, refused: AnchorsForm | None = None, status: int = 200
 ) -> HttpResponse:
     anchors = anchors_of(access.project)
+    key = keys.key_in_use(access.project)
+    moved = key.store != settings.SIGNING_KEY_STORE
     facts = {
-        "evidence_key": keys.key_in_use(access.project),
+        "evidence_key": key,
+        "key_place": place_of(key.store),
+        "key_problem": keys.why_unusable(key),
+        "new_key_place": place_of(settings.SIGNING_KEY_STORE) if moved else None,
         "earlier_keys": keys.earlier_keys(access.project),
         "anchors": anchors,
     }
