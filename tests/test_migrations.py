@@ -11,7 +11,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 import timemachine
-from timemachine.core.triggers import expected_triggers
+from timemachine.core.triggers import expected_schema
 
 pytestmark = pytest.mark.django_db
 SQL = "\n".join(path.read_text() for path in sorted((Path(timemachine.__path__[0]) / "sql").glob("*.sql")))
@@ -46,9 +46,15 @@ def test_the_functions_are_those_of_the_sql_files() -> None:
     assert {name for name, _ in made} == written
 
 
+def test_every_function_that_a_trigger_calls_is_compared() -> None:
+    names = [each.name for each in expected_schema().functions]
+    assert len(names) == len(set(names))
+    assert {each.function for each in expected_schema().triggers} <= set(names)
+
+
 def test_the_triggers_are_those_of_the_sql_files() -> None:
-    assert SQL.count("CREATE TRIGGER ") == len(expected_triggers())
-    assert {(each.name, each.table) for each in expected_triggers()} == rows(
+    assert SQL.count("CREATE TRIGGER ") == len(expected_schema().triggers)
+    assert {(each.name, each.table) for each in expected_schema().triggers} == rows(
         "SELECT tgname::text, tgrelid::regclass::text FROM pg_trigger"
         " WHERE NOT tgisinternal AND tgrelid::regclass::text LIKE 'tm\\_%'"
     )

@@ -1,16 +1,28 @@
 """Triggers that are missing, disabled or replaced: one sentence with the name and what to do."""
 
 import re
+from pathlib import Path
+from secrets import token_hex
 
 import pytest
 from django.db import connection
 from django.test import Client
 
+import timemachine
 from tests.database_roles import as_owner
 from timemachine.core.pure.database_requirements import Unsuitable
 from timemachine.core.requirements import check_database
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def statement_of(file: str, function: str) -> str:
+    """Return the statement in an SQL file that creates a function."""
+    text = (Path(timemachine.__path__[0]) / "sql" / file).read_text()
+    start = text.index(f"CREATE FUNCTION {function}(")
+    return "CREATE OR REPLACE" + text[start : text.index("$$;", start) + 3].removeprefix("CREATE")
+
+
 CHANGES = [
     (
         "ALTER TABLE tm_sealed_results DISABLE TRIGGER no_truncate",
@@ -41,6 +53,32 @@ CHANGES = [
         "CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_sealed_results"
         " FOR EACH ROW EXECUTE FUNCTION tm_refuse_change()",
         "The trigger append_only of tm_sealed_results calls tm_delete_file_parts, so the database does not protect",
+    ),
+    (
+        "CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_sealed_results"
+        " FOR EACH ROW WHEN (false) EXECUTE FUNCTION tm_refuse_change()",
+        "CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_sealed_results"
+        " FOR EACH ROW EXECUTE FUNCTION tm_refuse_change()",
+        "The trigger append_only of tm_sealed_results is not the one that Time Machine created, so the database does not "
+        "protect what was recorded: create it as in timemachine/sql/evidence.sql, and find out who changed it.",
+    ),
+    (
+        "CREATE OR REPLACE TRIGGER append_only BEFORE DELETE ON tm_sealed_results"
+        " FOR EACH ROW EXECUTE FUNCTION tm_refuse_change()",
+        "CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_sealed_results"
+        " FOR EACH ROW EXECUTE FUNCTION tm_refuse_change()",
+        "The trigger append_only of tm_sealed_results is not the one that Time Machine created",
+    ),
+    (
+        "CREATE OR REPLACE FUNCTION tm_refuse_always() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+        statement_of("append_only.sql", "tm_refuse_always"),
+        "The function tm_refuse_always is not the one that Time Machine created, so the database does not protect what was "
+        "recorded: create it as in timemachine/sql/append_only.sql, and find out who changed it.",
+    ),
+    (
+        "ALTER FUNCTION tm_refuse_change() SET timemachine.erasing = 'on'",
+        "ALTER FUNCTION tm_refuse_change() RESET timemachine.erasing",
+        "The function tm_refuse_change is not the one that Time Machine created",
     ),
 ]
 
@@ -97,6 +135,43 @@ def test_a_replica_setting_of_a_role_or_database_is_named(whose: str) -> None:
     finally:
         with as_owner() as cursor:
             cursor.execute(f"ALTER {subject} RESET session_replication_role")
+    check_database()
+
+
+def test_a_replica_setting_of_everyone_is_named() -> None:
+    with as_owner() as cursor:
+        cursor.execute("ALTER ROLE ALL SET session_replication_role = replica")
+    try:
+        assert "run `ALTER ROLE ALL RESET session_replication_role` as a superuser." in problem()
+    finally:
+        with as_owner() as cursor:
+            cursor.execute("ALTER ROLE ALL RESET session_replication_role")
+
+
+def test_a_replica_setting_of_another_role_does_not_matter() -> None:
+    role = f"replicator_{token_hex(4)}"
+    with as_owner() as cursor:
+        cursor.execute(f"CREATE ROLE {role} SUPERUSER")
+        cursor.execute(f"ALTER ROLE {role} SET session_replication_role = replica")
+        try:
+            check_database()
+        finally:
+            cursor.execute(f"DROP ROLE {role}")
+
+
+def test_another_definition_is_allowed_after_a_newer_version_has_migrated(db: None) -> None:
+    change, repair, _ = CHANGES[-2]
+    with as_owner() as cursor:
+        cursor.execute(change)
+        cursor.execute(
+            "INSERT INTO django_migrations (app, name, applied) VALUES ('timemachine', '9999_newer', now())"
+        )
+    try:
+        check_database()
+    finally:
+        with as_owner() as cursor:
+            cursor.execute(repair)
+            cursor.execute("DELETE FROM django_migrations WHERE name = '9999_newer'")
     check_database()
 
 

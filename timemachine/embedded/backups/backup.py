@@ -13,7 +13,6 @@ import psycopg
 from cryptography.fernet import InvalidToken
 from psycopg import sql
 
-import timemachine
 from timemachine.core.pure.errors import Conflict, NotFound, Unavailable
 from timemachine.core.pure.home import local_key_file
 from timemachine.core.pure.secret_ciphers import SIGNING_KEYS, cipher_under
@@ -130,8 +129,3 @@ def _migrations(connection: psycopg.Connection[Any]) -> list[str]:
         raise Unavailable(
             "This database has no data of Time Machine. Set DATABASE_URL to another one."
         ) from why
-
-
-def known_migrations() -> set[str]:
-    """Return the names of the migrations of this version."""
-    return {path.stem for path in Path(timemachine.__path__[0]).glob("migrations/0*.py")}
