@@ -9,9 +9,8 @@ from typing import Any
 from django.db import connection
 
 from timemachine.config.celery import app as queue
-from timemachine.core.jobs import Job
+from timemachine.core.jobs import QUEUES, Job
 from timemachine.jobs import registry
-from timemachine.jobs.queues import QUEUES
 
 IN_MEMORY: dict[str, Any] = {"broker_url": "memory://", "broker_transport_options": {}}
 

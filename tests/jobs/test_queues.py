@@ -4,11 +4,14 @@ from collections.abc import Collection
 from itertools import combinations
 
 import pytest
+from django.db import DEFAULT_DB_ALIAS
 
+from tests.database_roles import as_owner
 from timemachine.config.celery import app
-from timemachine.core.jobs import JOBS
+from timemachine.core.jobs import DEFAULT, INDEXING, JOBS, QUEUES, REPLAYS
 from timemachine.jobs import registry
-from timemachine.jobs.queues import DEFAULT, FEWEST_PLACES, INDEXING, QUEUE_OF, QUEUES, REPLAYS, most_places
+from timemachine.jobs.places import FEWEST_PLACES, most_places
+from timemachine.jobs.queue import create_queues
 
 SERVED = [served for number in (1, 2, 3) for served in combinations(QUEUES, number)]
 
@@ -29,10 +32,23 @@ def test_replays_get_most_places() -> None:
     assert most_places([REPLAYS, DEFAULT], 8) == {REPLAYS: 7, DEFAULT: 4}
 
 
-def test_only_jobs_that_exist_have_a_queue_of_their_own() -> None:
-    assert JOBS.keys() >= QUEUE_OF.keys()
+def test_every_job_waits_in_a_queue_that_workers_serve() -> None:
+    assert {job.queue for job in JOBS.values()} == set(QUEUES)
 
 
 def test_beat_sends_periodic_jobs_to_their_queue() -> None:
     assert {entry["options"]["queue"] for entry in app.conf.beat_schedule.values()} == {DEFAULT}
     assert app.conf.beat_schedule["sweep"]["task"] == registry.SWEEP
+
+
+@pytest.mark.django_db
+def test_the_queue_of_earlier_versions_is_dropped_when_it_is_empty() -> None:
+    with as_owner() as cursor:
+        cursor.execute("SELECT pgmq.create('tm_celery')")
+        cursor.execute("SELECT pgmq.send('tm_celery', '{}')")
+        for is_left in (True, False):
+            create_queues(using=DEFAULT_DB_ALIAS)
+            cursor.execute("SELECT to_regclass('pgmq.q_tm_celery') IS NOT NULL")
+            assert cursor.fetchone() == (is_left,)
+            if is_left:
+                cursor.execute("SELECT pgmq.purge_queue('tm_celery')")

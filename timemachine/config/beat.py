@@ -17,8 +17,8 @@ SILENT_FOR: Final = 12
 _LOCK: Final = "SELECT pg_try_advisory_lock(hashtextextended('beat', 0))"
 
 
-class OnlyOne:
-    """The lock. It belongs to a connection, so it is free as soon as its holder was killed."""
+class BeatLock:
+    """The lock of the beat that sends. It belongs to a connection, so it is free as soon as its holder was killed."""
 
     def __init__(self) -> None:
         self._connection: psycopg.Connection[Any] | None = None
@@ -64,13 +64,13 @@ class Scheduler(PersistentScheduler):
     """Celery's schedule, which this process follows only while it is the only one."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        self._only_one = OnlyOne()
+        self._lock = BeatLock()
         super().__init__(*args, **options)
 
     def tick(self, *args: Any, **options: Any) -> float:
         """Send what is due, and return after how many seconds to call it again."""
         wait: float = self.max_interval or ASK_EVERY
-        if self._only_one.held():
+        if self._lock.held():
             wait = min(wait, super().tick(*args, **options))
         return min(wait, ASK_EVERY)
 
@@ -83,7 +83,7 @@ class Scheduler(PersistentScheduler):
 
     def close(self) -> None:
         """Release the lock."""
-        self._only_one.release()
+        self._lock.release()
         super().close()
 
 

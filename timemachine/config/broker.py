@@ -1,7 +1,7 @@
 """Kombu's transports, with what Time Machine needs of each broker.
 
 All of them give a worker at most as many unacknowledged messages of a queue as that queue may take places
-(`timemachine.jobs.queues`), and connect again within `LONGEST_PAUSE` seconds.
+(`timemachine.jobs.places`), and connect again within `LONGEST_PAUSE` seconds.
 """
 
 from collections.abc import Callable

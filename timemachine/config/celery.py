@@ -10,7 +10,8 @@ from celery.signals import celeryd_after_setup, celeryd_init, setup_logging, wor
 from kombu import Exchange, Queue
 
 from timemachine.config import broker
-from timemachine.jobs.queues import DEFAULT, FEWEST_PLACES, QUEUES, most_places
+from timemachine.core.jobs import DEFAULT, QUEUES
+from timemachine.jobs.places import FEWEST_PLACES, most_places
 
 log = logging.getLogger(__name__)
 

@@ -17,6 +17,12 @@ from typing import Any, Final
 
 from django.db.models import QuerySet
 
+REPLAYS: Final = "replays"
+INDEXING: Final = "indexing"
+DEFAULT: Final = "default"
+QUEUES: Final = (REPLAYS, DEFAULT, INDEXING)
+"""The queues in which jobs wait. Each has places of its own in a worker: see `timemachine.jobs.places`."""
+
 type Next = Iterable[tuple["Job", Any]]
 """Jobs to enqueue after this one, each with an id."""
 type Overdue = Callable[[], QuerySet[Any, Any] | Iterable[Any]]
@@ -27,6 +33,7 @@ class Job:
     """A declared job. Calling it runs it immediately, without the queue, and returns what to enqueue next."""
 
     name: str
+    queue: str
     function: Callable[..., Next | None]
     overdue: Overdue | None
     key: str
@@ -48,6 +55,7 @@ JOBS: Final[dict[str, Job]] = {}
 
 def job(
     *,
+    queue: str = DEFAULT,
     overdue: Overdue | None = None,
     key: str = "pk",
     at_start: bool = False,
@@ -59,6 +67,7 @@ def job(
 
     Args:
 
+        queue: One of `QUEUES`, in which it waits.
         overdue: What the periodic sweep enqueues: `Enqueued` rows with work to do, which are marked and not enqueued again for
             a while, or plain ids, which are enqueued at every sweep.
         key: The field of these rows that the job takes.
@@ -71,6 +80,7 @@ def job(
     def declared(function: Callable[..., Next | None]) -> Job:
         made = Job(
             name=function.__name__,
+            queue=queue,
             function=function,
             overdue=overdue,
             key=key,

@@ -11,10 +11,9 @@ from celery import current_app
 from django.db import connection, connections, transaction
 from kombu.exceptions import OperationalError
 
-from timemachine.core.jobs import Job
+from timemachine.core.jobs import QUEUES, Job
 from timemachine.core.pure.log_context import current
 from timemachine.core.tracing import parent_headers
-from timemachine.jobs.queues import QUEUES, queue_of
 
 log = logging.getLogger(__name__)
 
@@ -36,16 +35,34 @@ SELECT pgmq.enable_notify_insert(%(name)s, 0) WHERE NOT EXISTS (
     SELECT FROM pg_trigger WHERE tgrelid = to_regclass(%(table)s) AND tgname = 'trigger_notify_queue_insert_listeners'
 )
 """
+_DROP_FORMER: Final = """
+DO $$
+DECLARE
+    is_empty boolean;
+BEGIN
+    IF to_regclass('pgmq.q_tm_celery') IS NOT NULL THEN
+        SELECT NOT EXISTS (SELECT FROM pgmq.q_tm_celery) INTO is_empty;
+        IF is_empty THEN
+            PERFORM pgmq.drop_queue('tm_celery');
+        END IF;
+    END IF;
+END $$
+"""
+"""Until there was a queue for each kind of job, all of them waited in Celery's default queue."""
 _last_enqueued: Final[dict[tuple[str, Any], float]] = {}
 
 
 def create_queues(*, using: str) -> None:
-    """Create the queues in PostgreSQL unless they exist. `using` is the connection of the owner of the tables."""
+    """Create the queues in PostgreSQL unless they exist, and drop the one of earlier versions when it is empty.
+
+    `using` is the connection of the owner of the tables.
+    """
     with connections[using].cursor() as cursor:
         for queue, table in _TABLES.items():
             names = {"name": f"tm_{queue}", "table": table}
             cursor.execute(_CREATE, names)
             cursor.execute(_NOTIFY, names)
+        cursor.execute(_DROP_FORMER)
 
 
 def enqueue(job: Job, *ids: Any) -> None:
@@ -87,7 +104,7 @@ def send(job: Job, *ids: Any) -> bool:
 def _send(job: Job, ids: Sequence[Any]) -> None:
     """Send one message. If the connection was closed meanwhile, as after a restart of the broker, use another one."""
     message = (task_name(job), [str(each) for each in ids])
-    options: dict[str, Any] = {"headers": _headers(), "queue": queue_of(job.name)}
+    options: dict[str, Any] = {"headers": _headers(), "queue": job.queue}
     try:
         current_app.send_task(*message, **options)
     except OperationalError as why:

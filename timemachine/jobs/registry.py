@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 import timemachine
 from timemachine.core.database import failure_of
-from timemachine.core.jobs import JOBS, Job
+from timemachine.core.jobs import DEFAULT, JOBS, Job
 from timemachine.core.leases import Enqueued, mark_enqueued
 from timemachine.core.pure.log_context import working_on
 from timemachine.core.tracing import JOB, span
@@ -24,7 +24,6 @@ from timemachine.jobs import workers  # noqa: F401  # its signals
 from timemachine.jobs.backlog import measure, store
 from timemachine.jobs.models import JobBacklog
 from timemachine.jobs.queue import REQUEST_ID, enqueue_now, send, task_name
-from timemachine.jobs.queues import queue_of
 
 log = logging.getLogger(__name__)
 
@@ -149,16 +148,16 @@ def load() -> None:
     top = Path(timemachine.__file__).parent
     for path in sorted(top.rglob("tasks.py")):
         import_module(".".join(("timemachine", *path.relative_to(top).with_suffix("").parts)))
-    schedule = {"sweep": _periodic(SWEEP, settings.SWEEP_SECONDS)}
+    schedule = {"sweep": _periodic(SWEEP, DEFAULT, settings.SWEEP_SECONDS)}
     for job in JOBS.values():
         bind(job)
         if job.every is not None:
-            schedule[job.name] = _periodic(task_name(job), job.every)
+            schedule[job.name] = _periodic(task_name(job), job.queue, job.every)
     current_app.conf.beat_schedule = schedule
 
 
-def _periodic(task: str, every: timedelta | int) -> dict[str, object]:
-    return {"task": task, "schedule": every, "options": {"queue": queue_of(task.rpartition(".")[2])}}
+def _periodic(task: str, queue: str, every: timedelta | int) -> dict[str, object]:
+    return {"task": task, "schedule": every, "options": {"queue": queue}}
 
 
 load()

@@ -2,11 +2,12 @@
 
 from uuid import UUID
 
-from timemachine.core.jobs import Next, job
+from timemachine.core.jobs import INDEXING, Next, job
 from timemachine.knowledge import embedding_backlog, hnsw
 
 
 @job(
+    queue=INDEXING,
     overdue=embedding_backlog.overdue,
     key="collection_id",
     at_start=True,
@@ -17,7 +18,7 @@ def embed_backlog(collection_id: UUID) -> Next:
     return [(embed_backlog, collection_id)] if embedding_backlog.embed_missing(collection_id) else []
 
 
-@job(overdue=hnsw.collections_without_index)
+@job(queue=INDEXING, overdue=hnsw.collections_without_index)
 def index_collection(collection_id: UUID) -> None:
     """Build the index for semantic search in a large collection."""
     hnsw.build_for(collection_id)

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from timemachine.core.jobs import Next, job
+from timemachine.core.jobs import INDEXING, Next, job
 from timemachine.memory.patterns import alerts, clustering, reader
 from timemachine.memory.search import indexing
 
@@ -10,7 +10,13 @@ ENQUEUE_EVERY = 2.0
 """Minimum seconds between two enqueued indexing jobs of a project. The sweep enqueues what is recorded in between."""
 
 
-@job(overdue=indexing.BACKLOG.overdue, at_start=True, only_if=indexing.BACKLOG.is_due, pause=ENQUEUE_EVERY)
+@job(
+    queue=INDEXING,
+    overdue=indexing.BACKLOG.overdue,
+    at_start=True,
+    only_if=indexing.BACKLOG.is_due,
+    pause=ENQUEUE_EVERY,
+)
 def index_steps(project_id: UUID) -> Next:
     """Make the steps of a project searchable, for a while; then let other jobs run. Enqueues the reading for
     patterns at the end.
@@ -18,7 +24,7 @@ def index_steps(project_id: UUID) -> Next:
     return [(index_steps if indexing.index_new_steps(project_id) else read_patterns, project_id)]
 
 
-@job(overdue=reader.BACKLOG.overdue, at_start=True, only_if=reader.BACKLOG.is_due)
+@job(queue=INDEXING, overdue=reader.BACKLOG.overdue, at_start=True, only_if=reader.BACKLOG.is_due)
 def read_patterns(project_id: UUID) -> Next:
     """Read the steps of a project for patterns, for a while; then let other jobs run."""
     return [(read_patterns, project_id)] if clustering.update_patterns(project_id) else []

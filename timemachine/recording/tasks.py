@@ -3,7 +3,7 @@
 from datetime import timedelta
 from uuid import UUID
 
-from timemachine.core.jobs import Next, job
+from timemachine.core.jobs import INDEXING, Next, job
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.annotations.significance import compression
 from timemachine.recording.answering import cache, running_asks
@@ -12,7 +12,7 @@ from timemachine.recording.intake import commands as intakes
 from timemachine.recording.intake import worker as intake_worker
 
 
-@job(overdue=intakes.overdue, at_start=True)
+@job(queue=INDEXING, overdue=intakes.overdue, at_start=True)
 def run_intake(intake_id: UUID) -> Next:
     """Put the passages of a file into its collection; then embed them and put the next file with the same URI."""
     intake_worker.work(intake_id)
@@ -20,7 +20,7 @@ def run_intake(intake_id: UUID) -> Next:
     return [*following, *((embed_backlog, each) for each in intakes.collection_of(intake_id))]
 
 
-@job(overdue=import_worker.overdue, at_start=True)
+@job(queue=INDEXING, overdue=import_worker.overdue, at_start=True)
 def run_import(import_id: UUID) -> None:
     """Import a file that another tool wrote."""
     import_worker.work(import_id)

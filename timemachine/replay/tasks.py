@@ -4,7 +4,7 @@ import os
 import socket
 from uuid import UUID
 
-from timemachine.core.jobs import Next, job
+from timemachine.core.jobs import REPLAYS, Next, job
 from timemachine.replay.alignment import long_diffs
 from timemachine.replay.comparison import judge_queue, results
 from timemachine.replay.continuation import worker as continuations
@@ -15,7 +15,7 @@ from timemachine.replay.sweeps import commands as sweeps
 from timemachine.replay.sweeps import worker as sweep_worker
 
 
-@job(overdue=replays.overdue, at_start=True)
+@job(queue=REPLAYS, overdue=replays.overdue, at_start=True)
 def run_replay(replay_id: UUID) -> Next:
     """Work on a replay until no step is left. The last one closes its suite run and enqueues its comparison's results."""
     worker = f"{socket.gethostname()}:{os.getpid()}"
@@ -25,7 +25,7 @@ def run_replay(replay_id: UUID) -> Next:
     return [(compute_results, each) for each in results.finished_with(replay_id)]
 
 
-@job(overdue=sweeps.overdue, at_start=True)
+@job(queue=REPLAYS, overdue=sweeps.overdue, at_start=True)
 def run_sweep(sweep_id: UUID) -> None:
     """Measure the settings of a sweep until none is left."""
     sweep_worker.work(sweep_id)
@@ -37,7 +37,7 @@ def compute_results(comparison_id: UUID) -> None:
     results.compute_if_due(comparison_id)
 
 
-@job(overdue=judge_queue.overdue)
+@job(queue=REPLAYS, overdue=judge_queue.overdue)
 def judge_cells(comparison_id: UUID) -> None:
     """Ask the judge models about the waiting cells of a comparison."""
     judge_queue.judge_waiting(comparison_id)

@@ -22,7 +22,6 @@ from timemachine.governance.audit_log.queries import events_behind
 from timemachine.jobs import workers
 from timemachine.jobs.models import JobBacklog
 from timemachine.jobs.queue import waiting_messages
-from timemachine.jobs.queues import queue_of
 
 FRESH_SECONDS: Final = 5
 _TABLES: Final = "SELECT n_tup_ins FROM pg_stat_user_tables WHERE relid = 'tm_action'::regclass"
@@ -149,7 +148,7 @@ def _queue() -> Iterator[Metric]:
     oldest = GaugeMetricFamily(
         "timemachine_queue_oldest_seconds", "How long the oldest message waits.", labels=labels
     )
-    none = {(queue_of(job), job): (0, 0.0) for job in JOBS}
+    none = {(job.queue, job.name): (0, 0.0) for job in JOBS.values()}
     waiting = none | {(each.queue, each.job): (each.count, each.seconds) for each in found}
     for (queue, job), (count, seconds) in sorted(waiting.items()):
         messages.add_metric((queue, job), count)

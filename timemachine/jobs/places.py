@@ -1,4 +1,4 @@
-"""Which queue a job waits in, and how many places of a worker the jobs of each queue may take.
+"""How many places of a worker the jobs of each queue may take.
 
 A place is a thread of a worker that runs one job at a time. Whatever waits, each queue finds a place: the others cannot
 take all of them.
@@ -7,30 +7,10 @@ take all of them.
 from collections.abc import Collection
 from typing import Final
 
-REPLAYS: Final = "replays"
-INDEXING: Final = "indexing"
-DEFAULT: Final = "default"
-QUEUES: Final = (REPLAYS, DEFAULT, INDEXING)
+from timemachine.core.jobs import REPLAYS
 
-QUEUE_OF: Final = {
-    "run_replay": REPLAYS,
-    "run_sweep": REPLAYS,
-    "judge_cells": REPLAYS,
-    "index_steps": INDEXING,
-    "read_patterns": INDEXING,
-    "embed_backlog": INDEXING,
-    "index_collection": INDEXING,
-    "run_intake": INDEXING,
-    "run_import": INDEXING,
-}
-"""The queue of each job that does not wait in `DEFAULT`."""
 FEWEST_PLACES: Final = 3
 """A worker with fewer places cannot keep one free for each queue."""
-
-
-def queue_of(job: str) -> str:
-    """Return the queue of the job with this name."""
-    return QUEUE_OF.get(job, DEFAULT)
 
 
 def most_places(queues: Collection[str], places: int) -> dict[str, int]:
