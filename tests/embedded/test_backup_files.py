@@ -1,7 +1,11 @@
 """The file of a backup, and the folder that a restore uses: what goes wrong there is said in one sentence and loses nothing."""
 
+import errno
 import io
 import json
+import signal
+import subprocess
+import sys
 import zipfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -67,6 +71,33 @@ def test_of_two_backups_with_one_name_the_first_is_kept_whole(tmp_path: Path) ->
     assert file.stat().st_mode & 0o777 == 0o600
     with checked_backup(file) as kept:
         assert kept.open(DATABASE).read() == b"quick"
+
+
+def test_a_backup_has_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from pathlib import Path; from timemachine.embedded.backups.archive import new_backup;"
+        "new_backup(Path(sys.argv[1])).__enter__(); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "killed.zip"], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert not (tmp_path / "killed.zip").exists()
+
+
+def test_a_disk_without_hard_links_gets_a_backup_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    file = tmp_path / "backup.zip"
+    with new_backup(file) as writer:
+        fill(writer, b"first")
+    second = new_backup(tmp_path / "second.zip")
+    fill(second.__enter__(), b"second")
+    file.rename(tmp_path / "second.zip")
+    with pytest.raises(Conflict):
+        second.__exit__(None, None, None)
+    with checked_backup(tmp_path / "second.zip") as kept:
+        assert kept.open(DATABASE).read() == b"first"
 
 
 def test_only_errors_of_the_file_itself_are_reported_as_such(tmp_path: Path) -> None:

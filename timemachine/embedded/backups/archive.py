@@ -116,12 +116,15 @@ def new_backup(file: Path) -> Iterator[Writer]:
 
 
 def _give_name(draft: Path, file: Path) -> None:
-    """Rename the draft. Raises `Conflict` if there is such a file by now."""
+    """Rename the draft, in one step. Raises `Conflict` if there is such a file by now."""
     try:
-        file.touch(0o600, exist_ok=False)  # a hard link would do without, but exFAT and many shares have none
+        file.hardlink_to(draft)
     except FileExistsError as why:
         raise Conflict(_EXISTS.format(file)) from why
-    draft.replace(file)
+    except OSError:  # exFAT and many shares have no hard links
+        if file.exists():
+            raise Conflict(_EXISTS.format(file)) from None
+        draft.rename(file)
 
 
 class Reader:
