@@ -45,8 +45,11 @@ def flag(name: str) -> bool:
 
 
 def number(name: str, default: int) -> int:
-    """Return the variable as an integer."""
-    return int(text(name, str(default)))
+    """Return the variable as an integer. Ends the program if it is not a whole number."""
+    written = text(name, str(default))
+    if not written.isdecimal():
+        sys.exit(f"{name} is {written!r}. Set it to a whole number, such as {default}.")
+    return int(written)
 
 
 def choice(name: str, default: str, *others: str) -> str:
