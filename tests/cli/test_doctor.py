@@ -109,9 +109,9 @@ def test_another_program_at_the_address_is_noticed(terminal: Terminal) -> None:
 def test_a_killed_server_of_this_machine_is_noticed(tm: Here) -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
-    announce(RunningServer(pid=ended.pid, url=tm.url, database_url="postgresql://", broker_url="pgmq://"))
+    announce(RunningServer(pid=ended.pid, url=tm.url, database_url="postgresql://"))
     assert "was killed" in failed(tm.run("doctor"))["local server"]
-    announce(RunningServer(pid=os.getpid(), url=tm.url, database_url="postgresql://", broker_url="pgmq://"))
+    announce(RunningServer(pid=os.getpid(), url=tm.url, database_url="postgresql://"))
     assert f"as process {os.getpid()}." in tm.run("doctor").out
 
 

@@ -81,7 +81,7 @@ def test_status_shows_the_server(tm: Here) -> None:
 
 
 def test_a_local_server_is_found_and_its_data_folder_shown(tm: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    announce(RunningServer(pid=1, url=tm.url + "/", database_url="postgresql://", broker_url="pgmq://"))
+    announce(RunningServer(pid=1, url=tm.url + "/", database_url="postgresql://"))
     write_private(local_key_file(), tm.key("read") + "\n")
     monkeypatch.delenv("TIMEMACHINE_URL")
     monkeypatch.delenv("TIMEMACHINE_API_KEY")

@@ -17,7 +17,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def start_a_server(url: str = "http://127.0.0.1:8000/") -> None:
-    announce(RunningServer(pid=1, url=url, database_url="postgresql://", broker_url="pgmq://"))
+    announce(RunningServer(pid=1, url=url, database_url="postgresql://"))
     write_private(local_key_file(), "tmk_here_secret\n")
 
 

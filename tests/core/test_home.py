@@ -27,9 +27,7 @@ def test_a_running_server_is_found_until_it_withdraws_its_announcement(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TIMEMACHINE_HOME", str(tmp_path))
-    server = RunningServer(
-        pid=1, url="http://127.0.0.1:8000", database_url="postgresql://", broker_url="pgmq://"
-    )
+    server = RunningServer(pid=1, url="http://127.0.0.1:8000", database_url="postgresql://")
     announce(server)
     assert running_server() == server
     withdraw()

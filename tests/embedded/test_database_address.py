@@ -1,4 +1,4 @@
-"""Parameters in `DATABASE_URL` apply to every connection to the database."""
+"""A database of one's own: the parameters of its URL apply to every connection, and the URL is written nowhere."""
 
 import os
 import subprocess
@@ -6,6 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.e2e.database import Database
+from tests.embedded.conftest import Start
+from tests.embedded.machine import clean_environment
+from timemachine.embedded import postgres
+from timemachine.embedded.data_folder import clear_socket_folder
 
 SHOW_APPLICATION_NAMES = """
 import psycopg
@@ -41,3 +47,31 @@ def test_parameters_of_the_address_apply_to_the_product_and_its_queue(process: s
         check=True,
     )
     assert seen.stdout.split() == ["of-the-address", "of-the-address"]
+
+
+def test_the_data_folder_does_not_name_a_database_of_ones_own(
+    used_home: Path, tmp_path: Path, start: Start
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    database = Database(tmp_path / "elsewhere", used_home)
+    try:
+        own = {"DATABASE_URL": database.cluster.url, "DATABASE_OWNER_URL": database.cluster.owner_url}
+        machine = start(tmp_path / "home", **own).ready()
+        assert "postgresql://" not in (machine.home / "server.json").read_text()
+        for command in ("manage sign_in_link", "backup monday.zip"):
+            refused = subprocess.run(
+                [Path(sys.executable).with_name("timemachine"), *command.split()],
+                env=clean_environment() | {"TIMEMACHINE_HOME": str(machine.home)},
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert refused.returncode == 1
+            assert refused.stderr == (
+                "The server that runs here uses a database of your own: set DATABASE_URL as for that server.\n"
+            )
+    finally:
+        machine.end()
+        postgres.stop(database.process)
+        clear_socket_folder(tmp_path / "elsewhere", database.cluster.sockets)

@@ -16,7 +16,7 @@ from psycopg.conninfo import make_conninfo
 from timemachine.config import env
 from timemachine.config.broker import LONGEST_JOB
 from timemachine.core.accounts.provider.pure.roles import parse_roles
-from timemachine.core.pure.home import home, running_server
+from timemachine.core.pure.home import DATABASE_IS_ELSEWHERE, home, running_server
 from timemachine.evidence.pure.key_store_names import DATABASE as DATABASE_KEYS
 from timemachine.evidence.pure.key_store_names import PKCS11, check_key_store
 from timemachine.governance.audit_log.addresses import syslog_server, webhook_address
@@ -32,10 +32,14 @@ DEBUG = False
 
 
 def _database_url() -> str:
+    chosen = env.secret("DATABASE_URL")
+    if chosen:
+        return chosen
     server = running_server()
-    sockets = quote(str(home() / "run"), safe="")
-    fallback = server.database_url if server else f"postgresql://postgres@{sockets}/timemachine"
-    return env.secret("DATABASE_URL") or fallback
+    if server is None:
+        sockets = quote(str(home() / "run"), safe="")
+        return f"postgresql://postgres@{sockets}/timemachine"
+    return server.database_url or sys.exit(DATABASE_IS_ELSEWHERE)
 
 
 def _owner_url() -> str:

@@ -59,9 +59,8 @@ def _up(address: Address) -> None:
             RunningServer(
                 pid=os.getpid(),
                 url=address.url,
-                database_url=database.url,
-                broker_url=broker_url,
-                database_owner_url=database.owner_url,
+                database_url=database.url if server else "",
+                database_owner_url=database.owner_url if server else "",
             )
         )
         print_line(f"Time Machine runs at {address.url}")

@@ -4,17 +4,25 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningServer:
-    """The content of `server.json`, which `make up` writes while the server runs."""
+    """The content of `server.json`, which `make up` writes while the server runs.
+
+    The URLs of its database are those of the embedded one, which have no password. They are empty if it uses another one.
+    """
 
     pid: int
     url: str
-    database_url: str
-    broker_url: str
+    database_url: str = ""
     database_owner_url: str = ""
+
+
+DATABASE_IS_ELSEWHERE: Final = (
+    "The server that runs here uses a database of your own: set DATABASE_URL as for that server."
+)
 
 
 def home() -> Path:
