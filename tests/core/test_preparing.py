@@ -165,6 +165,71 @@ def test_with_two_roles_the_owner_migrates_and_the_application_cannot_alter(
         server.execute(f"DROP ROLE IF EXISTS {application}, {owner}")
 
 
+def test_two_urls_of_different_databases_are_refused(server: psycopg.Connection, tmp_path: Path) -> None:
+    application = f"app_{token_hex(4)}"
+    server.execute(f"CREATE ROLE {application} LOGIN")
+    sentence = (
+        "DATABASE_URL and DATABASE_OWNER_URL lead to different databases: name the same host, port and database in both, "
+        "with two users."
+    )
+    try:
+        with empty_database(server) as one, empty_database(server) as other:
+            urls = {
+                "DATABASE_URL": url_of(server, one, application),
+                "DATABASE_OWNER_URL": url_of(server, other, "postgres"),
+                "TIMEMACHINE_HOME": str(tmp_path),
+            }
+            assert refused(preparing(server, one, tmp_path, **urls)) == f"CommandError: {sentence}"
+            for command in (
+                f"{sys.executable} -m timemachine.config.server 127.0.0.1 {free_port()}",
+                f"{sys.executable} -m celery -A timemachine.config worker --pool solo",
+                f"{Path(sys.executable).with_name('timemachine')} backup monday.zip",
+            ):
+                found = subprocess.run(
+                    command.split(),
+                    env=os.environ | urls | {"CELERY_SKIP_CHECKS": "1"},
+                    cwd=tmp_path,
+                    capture_output=True,
+                    text=True,
+                    timeout=60,
+                    check=False,
+                )
+                assert found.returncode == 1
+                assert found.stderr.strip().endswith(sentence)
+                assert "Traceback" not in found.stderr
+    finally:
+        server.execute(f"DROP ROLE {application}")
+
+
+def test_rights_that_cannot_be_revoked_are_named(server: psycopg.Connection, tmp_path: Path) -> None:
+    """The owner of the tables does not own the database here, so its REVOKE only warns."""
+    owner, application = f"owner_{token_hex(4)}", f"app_{token_hex(4)}"
+    server.execute(f"CREATE ROLE {owner} LOGIN")
+    server.execute(f"CREATE ROLE {application} LOGIN")
+    try:
+        with empty_database(server) as database:
+            with psycopg.connect(server.info.dsn, dbname=database, options="", autocommit=True) as here:
+                here.execute("CREATE EXTENSION vector")
+                here.execute(f"GRANT CREATE ON SCHEMA public TO {owner} WITH GRANT OPTION")
+                here.execute(f"GRANT CREATE ON DATABASE {database} TO {owner}")
+            process = preparing(
+                server,
+                database,
+                tmp_path,
+                user=application,
+                DATABASE_OWNER_URL=url_of(server, database, owner),
+            )
+            printed, log = process.communicate(timeout=240)
+            assert process.returncode == 0, log
+            assert "sign_in_url" in json.loads(printed)
+            assert (
+                "The server may do more in the database than it needs: have a superuser run "
+                f"`REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC, {application}`." in log
+            )
+    finally:
+        server.execute(f"DROP ROLE {application}, {owner}")
+
+
 def test_a_database_that_does_not_exist_or_respond_is_told_apart(
     server: psycopg.Connection, tmp_path: Path
 ) -> None:

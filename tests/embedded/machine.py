@@ -50,7 +50,7 @@ class Machine:
     def wait_for(self, text: str) -> str:
         """Wait until the output contains the text; return the output."""
         wait_until(lambda: text in self.output or self.process.poll() is not None, PATIENCE)
-        assert text in self.output
+        assert text in self.output, self.output
         return self.output
 
     def ready(self) -> "Machine":

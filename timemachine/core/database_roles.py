@@ -4,9 +4,9 @@ With `DATABASE_OWNER_URL`, the alias `owner` is the connection of the owner. Wit
 """
 
 from contextlib import suppress
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 from django.conf import settings
@@ -16,34 +16,61 @@ from psycopg.errors import InsufficientPrivilege
 
 import timemachine
 from timemachine.core.pure.database_requirements import Unsuitable
+from timemachine.core.triggers import Query
 
 _OWNER: Final = "owner"
 _GRANTS: Final = Path(timemachine.__path__[0]) / "sql" / "grants.sql"
-_STANDING: Final = """
-SELECT rolsuper, pg_has_role((SELECT relowner FROM pg_class WHERE oid = 'tm_action'::regclass), 'MEMBER')
+_RIGHTS: Final = """
+WITH excess AS (
+    SELECT format('REVOKE %s ON DATABASE %I FROM PUBLIC, %I', privilege, current_database(), current_user) AS revoke
+    FROM unnest(ARRAY['CREATE', 'TEMPORARY']) AS privilege
+    WHERE has_database_privilege(current_database(), privilege)
+    UNION ALL
+    SELECT format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC, %I', nspname, current_user) FROM pg_namespace
+    WHERE nspname IN ('public', 'pgmq') AND has_schema_privilege(oid, 'CREATE')
+    UNION ALL
+    SELECT format('REVOKE TRUNCATE, TRIGGER ON %s FROM PUBLIC, %I', oid::regclass, current_user) FROM pg_class
+    WHERE relkind IN ('r', 'p') AND relname LIKE 'tm\\_%' AND relnamespace = 'public'::regnamespace
+    AND has_table_privilege(oid, 'TRUNCATE, TRIGGER')
+)
+SELECT rolsuper,
+    coalesce(pg_has_role((SELECT relowner FROM pg_class WHERE oid = to_regclass('tm_action')), 'MEMBER'), false),
+    (SELECT revoke FROM excess LIMIT 1)
 FROM pg_roles WHERE rolname = current_user
 """
-
 _LIKE_THE_OWNER: Final = """
 SELECT true, rolsuper OR pg_has_role(rolname, current_user, 'MEMBER') FROM pg_roles WHERE rolname = %s
 """
 
 
-class Standing(StrEnum):
-    """What the role of the application is to the tables."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationRights:
+    """What the role of the application may do. `revoke` is a statement that revokes a right that it does not need."""
 
-    LIMITED = "limited"
-    OWNER = "owner"
-    SUPERUSER = "superuser"
+    is_superuser: bool
+    is_owner: bool
+    revoke: str | None
+
+    @property
+    def may_change_tables(self) -> bool:
+        """Whether it may change tables and triggers."""
+        return self.is_superuser or self.is_owner
+
+    @property
+    def sentence(self) -> str:
+        """What it may do, and what to change."""
+        who = "to the database as a superuser" if self.is_superuser else "as the owner of the tables"
+        if self.may_change_tables:
+            return f"The server connects {who}, who {_PROTECTED}. {_SEPARATE}"
+        if self.revoke:
+            return (
+                f"The server may do more in the database than it needs: have a superuser run `{self.revoke}`."
+            )
+        return "The server reads and writes rows, and cannot change tables or triggers."
 
 
 _PROTECTED: Final = "can disable the triggers that protect what was recorded"
 _SEPARATE: Final = "Separate them: see “Which roles does the database need?” in docs/operating.md."
-SENTENCES: Final = {
-    Standing.LIMITED: "The server reads and writes rows, and cannot change tables or triggers.",
-    Standing.OWNER: f"The server connects as the owner of the tables, who {_PROTECTED}. {_SEPARATE}",
-    Standing.SUPERUSER: f"The server connects to the database as a superuser, who {_PROTECTED}. {_SEPARATE}",
-}
 
 
 def owner_alias() -> str:
@@ -56,14 +83,22 @@ def has_owner_connection() -> bool:
     return _OWNER in settings.DATABASES
 
 
-def standing() -> Standing:
-    """Return what the role with which this program reads and writes may do. The tables must exist."""
+def application_rights() -> ApplicationRights:
+    """Return what the role with which this program reads and writes may do."""
     with connection.cursor() as cursor:
-        cursor.execute(_STANDING)
-        is_superuser, is_owner = cursor.fetchone()
-    if is_superuser:
-        return Standing.SUPERUSER
-    return Standing.OWNER if is_owner else Standing.LIMITED
+
+        def query(statement: str) -> list[tuple[Any, ...]]:
+            cursor.execute(statement)
+            return list(cursor.fetchall())
+
+        return rights_from(query)
+
+
+def rights_from(query: Query) -> ApplicationRights:
+    """Return what the role may do that runs these queries."""
+    is_superuser, is_owner, revoke = query(_RIGHTS)[0]
+    has_all = is_superuser or is_owner
+    return ApplicationRights(is_superuser=is_superuser, is_owner=is_owner, revoke=None if has_all else revoke)
 
 
 def create_application_role() -> None:

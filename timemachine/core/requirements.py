@@ -8,9 +8,16 @@ import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg.errors import ProtocolViolation
 
-from timemachine.core.database_roles import SENTENCES, Standing
-from timemachine.core.pure.database_requirements import NEWEST_POSTGRES, DatabaseFacts, Unsuitable, check
-from timemachine.core.triggers import has_every_trigger, problem_with_triggers
+from timemachine.core.database_roles import has_owner_connection, owner_alias, rights_from
+from timemachine.core.pure.database_requirements import (
+    NEWEST_POSTGRES,
+    TWO_DATABASES,
+    DatabaseFacts,
+    Unsuitable,
+    check,
+)
+from timemachine.core.pure.same_database import is_same_database
+from timemachine.core.triggers import Query, has_every_trigger, problem_with_triggers
 
 log = logging.getLogger(__name__)
 
@@ -19,8 +26,7 @@ _PROBES: Final = 3
 _FACTS: Final = """
 SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
     (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
-    (SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
-    (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+    (SELECT default_version FROM pg_available_extensions WHERE name = 'vector')
 """
 
 
@@ -38,14 +44,21 @@ def check_database(alias: str = DEFAULT_DB_ALIAS) -> DatabaseFacts:
     return facts
 
 
+def check_same_database() -> None:
+    """Raise `Unsuitable` if owner and application use different databases, `psycopg.Error` if one cannot connect."""
+    if not _is_one_database():
+        raise Unsuitable(TWO_DATABASES)
+
+
 def exit_if_unsuitable() -> None:
     """End this program with one sentence if the database cannot be used. One that does not answer may do so later.
 
-    That the program is a superuser of the database is only logged.
+    Rights that it does not need are only logged.
     """
     try:
-        if check_database().is_superuser:
-            log.warning(SENTENCES[Standing.SUPERUSER])
+        warning = check_database().role_warning
+        if warning:
+            log.warning(warning)
     except Unsuitable as why:
         sys.exit(why.message)
     except psycopg.Error as why:
@@ -53,27 +66,47 @@ def exit_if_unsuitable() -> None:
 
 
 def _read_facts(alias: str) -> DatabaseFacts:
-    parameters = connections[alias].get_connection_params()
-    options: dict[str, Any] = {"connect_timeout": _CONNECT_SECONDS, **parameters, "autocommit": True}
-    with psycopg.connect(**options) as first, psycopg.connect(**options) as second:
-        row = first.execute(_FACTS).fetchone()
-        version, encoding, installed, available, is_superuser = row or (0, "", None, None, False)
+    with _connected(alias) as first, _connected(alias) as second:
+
+        def query(sql: str) -> list[tuple[Any, ...]]:
+            return first.execute(sql).fetchall()
+
+        version, encoding, installed, available = query(_FACTS)[0]
+        shares_connections = _shares_connections(first, second)
         return DatabaseFacts(
             version=version,
             encoding=encoding,
             installed=installed,
             available=available,
-            shares_connections=_shares_connections(first, second),
-            is_superuser=is_superuser,
-            trigger_problem=_trigger_problem(first),
+            shares_connections=shares_connections,
+            owner_is_elsewhere=not shares_connections and _owner_is_elsewhere(),
+            trigger_problem=problem_with_triggers(query) if has_every_trigger(query) else None,
+            role_warning=_role_warning(query),
         )
 
 
-def _trigger_problem(client: psycopg.Connection[Any]) -> str | None:
-    def query(sql: str) -> list[tuple[Any, ...]]:
-        return client.execute(sql).fetchall()
+def _connected(alias: str) -> psycopg.Connection[Any]:
+    parameters = connections[alias].get_connection_params()
+    options: dict[str, Any] = {"connect_timeout": _CONNECT_SECONDS, **parameters, "autocommit": True}
+    return psycopg.connect(**options)
 
-    return problem_with_triggers(query) if has_every_trigger(query) else None
+
+def _owner_is_elsewhere() -> bool:
+    """Return whether owner and application are known to use different databases. The application may not exist yet."""
+    try:
+        return has_owner_connection() and not _is_one_database()
+    except psycopg.OperationalError:
+        return False
+
+
+def _is_one_database() -> bool:
+    with _connected(owner_alias()) as owner, _connected(DEFAULT_DB_ALIAS) as application:
+        return is_same_database(owner, application)
+
+
+def _role_warning(query: Query) -> str | None:
+    rights = rights_from(query)
+    return rights.sentence if rights.is_superuser or rights.revoke else None
 
 
 def _shares_connections(first: psycopg.Connection[Any], second: psycopg.Connection[Any]) -> bool:

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import connection, connections
 
 from timemachine.core.database import SqlParameters, lock_if_free
-from timemachine.core.database_roles import Standing, has_owner_connection, owner_alias, standing
+from timemachine.core.database_roles import application_rights, has_owner_connection, owner_alias
 from timemachine.knowledge.collection_time import VISIBLE
 from timemachine.knowledge.models import Collection, FrameEmbedding
 from timemachine.knowledge.ranking import dense
@@ -90,7 +90,7 @@ def collections_without_index() -> list[UUID]:
 
 def may_build() -> bool:
     """Return whether this program may build an index, which needs the owner of the tables."""
-    return has_owner_connection() or standing() is not Standing.LIMITED
+    return has_owner_connection() or application_rights().may_change_tables
 
 
 def build_for(collection_id: UUID) -> None:

@@ -4,19 +4,19 @@
 -- `timemachine manage prepare` runs this as the owner after the migrations, with the role in `timemachine.application_role`.
 -- Only what differs is granted again, so a start writes nothing.
 --
--- Temporary tables and new functions could hide those that triggers name.
+-- Temporary tables and new functions could hide those that triggers name. Without the right to revoke something, PostgreSQL
+-- only warns, so `timemachine.core.database_roles` looks at the result.
 
 DO $$
 DECLARE
     application CONSTANT regrole := quote_ident(current_setting('timemachine.application_role'))::regrole;
     each record;
 BEGIN
-    IF EXISTS (
-        SELECT FROM pg_database, aclexplode(coalesce(datacl, acldefault('d', datdba))) AS allowed
-        WHERE datname = current_database() AND allowed.grantee = 0 AND allowed.privilege_type = 'TEMPORARY'
-    ) THEN
-        EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
-    END IF;
+    FOR each IN SELECT privilege FROM unnest(ARRAY['CREATE', 'TEMPORARY']) AS privilege LOOP
+        IF has_database_privilege(application, current_database(), each.privilege) THEN
+            EXECUTE format('REVOKE %s ON DATABASE %I FROM PUBLIC, %s', each.privilege, current_database(), application);
+        END IF;
+    END LOOP;
     FOR each IN SELECT nspname FROM pg_namespace WHERE nspname IN ('public', 'pgmq') LOOP
         IF has_schema_privilege(application, each.nspname, 'CREATE') THEN
             EXECUTE format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC, %s', each.nspname, application);

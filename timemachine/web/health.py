@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from timemachine.core.database import failure_of
-from timemachine.core.database_roles import SENTENCES, standing
+from timemachine.core.database_roles import application_rights
 from timemachine.core.migration_state import pending_migrations
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.disk_space import disk_space
@@ -153,7 +153,7 @@ def _triggers() -> Check:
 
 def _role() -> Check:
     """Say what else the role of the server may do. An installation works with any role, so this is no failure."""
-    return Check(ok=True, message=SENTENCES[standing()])
+    return Check(ok=True, message=application_rights().sentence)
 
 
 def _signing() -> Check:

@@ -8,6 +8,10 @@ from timemachine.core.pure.errors import Unavailable
 OLDEST_POSTGRES: Final = 15
 NEWEST_POSTGRES: Final = 18
 """The newest version that Time Machine was tested with."""
+TWO_DATABASES: Final = (
+    "DATABASE_URL and DATABASE_OWNER_URL lead to different databases: name the same host, port and database in both, "
+    "with two users."
+)
 OLDEST_PGVECTOR: Final = (0, 7)
 """The first version with `halfvec` and `sparsevec`."""
 _VERSION_DIGITS: Final = 10_000
@@ -25,7 +29,8 @@ class DatabaseFacts:
     """What a database says about itself: versions, encoding, and whether a pooler moves clients between connections.
 
     `installed` is the version of pgvector in this database, `available` the one that could be installed.
-    `trigger_problem` says what is wrong with its triggers, if it has all migrations.
+    `trigger_problem` says what is wrong with its triggers, if it has all migrations. `role_warning` says which rights the
+    application should not have. With `owner_is_elsewhere`, the owner's URL leads to another database.
     """
 
     version: int
@@ -33,8 +38,9 @@ class DatabaseFacts:
     installed: str | None
     available: str | None
     shares_connections: bool
-    is_superuser: bool = False
+    owner_is_elsewhere: bool = False
     trigger_problem: str | None = None
+    role_warning: str | None = None
 
     @property
     def postgres(self) -> int:
@@ -44,7 +50,8 @@ class DatabaseFacts:
 
 def check(facts: DatabaseFacts) -> None:
     """Raise `Unsuitable` with the first thing that is missing."""
-    for wrong in (_version(facts), _encoding(facts), _pgvector(facts), _pooler(facts), facts.trigger_problem):
+    problems = (_version(facts), _encoding(facts), _pgvector(facts), _pooler(facts), _owner(facts))
+    for wrong in (*problems, facts.trigger_problem):
         if wrong:
             raise Unsuitable(wrong)
 
@@ -107,3 +114,7 @@ def _pooler(facts: DatabaseFacts) -> str | None:
         "PgBouncer, `pool_mode = transaction`), which loses the locks and prepared statements of Time Machine: connect "
         "to PostgreSQL itself, or set `pool_mode = session`."
     )
+
+
+def _owner(facts: DatabaseFacts) -> str | None:
+    return TWO_DATABASES if facts.owner_is_elsewhere else None

@@ -1,7 +1,7 @@
 """The database to back up or to restore into: that of the operator, or the one in the data folder."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,8 +9,10 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
+from timemachine.core.pure.database_requirements import TWO_DATABASES
 from timemachine.core.pure.errors import Conflict, NotFound, Unavailable
-from timemachine.core.pure.home import home, running_server
+from timemachine.core.pure.home import DATABASE_IS_ELSEWHERE, home, running_server
+from timemachine.core.pure.same_database import is_same_database
 from timemachine.core.pure.secret_settings import secret
 from timemachine.embedded import postgres
 from timemachine.embedded.backups.client_programs import ServerFacts
@@ -31,11 +33,23 @@ def chosen_database() -> str:
     return secret("DATABASE_OWNER_URL") or secret("DATABASE_URL")
 
 
+def refuse_two_databases() -> None:
+    """Raise `Conflict` if `DATABASE_URL` and `DATABASE_OWNER_URL` are known to lead to different databases."""
+    urls = secret("DATABASE_OWNER_URL"), secret("DATABASE_URL")
+    if not all(urls):
+        return
+    with suppress(psycopg.OperationalError), ExitStack() as stack:  # the application may not exist yet
+        both = [stack.enter_context(psycopg.connect(url, connect_timeout=_CONNECT_SECONDS)) for url in urls]
+        if not is_same_database(*both):
+            raise Conflict(TWO_DATABASES)
+
+
 @contextmanager
 def existing_database() -> Iterator[str]:
     """Yield the URL of the database of this installation; start the one in the data folder if no server runs."""
     chosen = chosen_database()
     if chosen:
+        refuse_two_databases()
         yield chosen
         return
     if not home().is_dir():
@@ -49,7 +63,10 @@ def existing_database() -> Iterator[str]:
                 raise Conflict(
                     f"Another process uses {home()}: a backup, or a server that is starting. Try again when it has finished."
                 ) from why
-            yield running.database_owner_url or running.database_url
+            url = running.database_owner_url or running.database_url
+            if not url:
+                raise Conflict(DATABASE_IS_ELSEWHERE) from None
+            yield url
             return
         if not (home() / "postgres").is_dir():
             raise NotFound(f"There is no database in {home()}. Set TIMEMACHINE_HOME or DATABASE_URL.")

@@ -9,6 +9,7 @@ from typing import Final
 
 from timemachine.core.pure.errors import Conflict, InvalidInput, Unavailable
 from timemachine.core.pure.home import home, local_key_file, secret_key_file, write_private
+from timemachine.core.pure.migration_files import own_migrations
 from timemachine.core.pure.secret_settings import keys_in, secret_keys_of_environment
 from timemachine.embedded.backups.archive import (
     DATABASE,
@@ -18,7 +19,6 @@ from timemachine.embedded.backups.archive import (
     Reader,
     checked_backup,
 )
-from timemachine.embedded.backups.backup import known_migrations
 from timemachine.embedded.backups.client_programs import programs_for
 from timemachine.embedded.backups.databases import (
     address_of,
@@ -26,6 +26,7 @@ from timemachine.embedded.backups.databases import (
     connected,
     facts_of,
     is_empty,
+    refuse_two_databases,
     row_counts,
     start_in,
 )
@@ -69,7 +70,7 @@ def restore_backup(file: Path, *, with_keys: bool) -> Restored:
 
 
 def _check_version(manifest: Manifest) -> None:
-    if not set(manifest.migrations) <= known_migrations():
+    if not set(manifest.migrations) <= own_migrations():
         raise InvalidInput(
             f"The backup was made by a newer version of Time Machine ({manifest.timemachine}). Install that version."
         )
@@ -95,6 +96,7 @@ def _keys_to_store(backup: Reader) -> dict[str, str]:
 
 
 def _restore_into(url: str, backup: Reader, keys: dict[str, str]) -> None:
+    refuse_two_databases()
     for name, content in keys.items():
         path = _file_of(name)
         if path.exists() and path.read_text(encoding="utf-8").split() != content.split():

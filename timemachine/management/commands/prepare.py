@@ -16,6 +16,7 @@ from timemachine.core.accounts.commands.links import make_sign_in_link, sign_in_
 from timemachine.core.accounts.models import User
 from timemachine.core.database import failure_of, lock_when_free
 from timemachine.core.database_roles import (
+    application_rights,
     create_application_role,
     grant_to_application,
     has_owner_connection,
@@ -24,7 +25,7 @@ from timemachine.core.database_roles import (
 from timemachine.core.pure.database_requirements import Unsuitable
 from timemachine.core.pure.home import local_key_file
 from timemachine.core.pure.secret_settings import secret_keys
-from timemachine.core.requirements import check_database
+from timemachine.core.requirements import check_database, check_same_database
 from timemachine.jobs.queue import create_queues
 
 _LOCK: Final = "the preparation of the database"
@@ -71,10 +72,14 @@ class Command(BaseCommand):
     def _prepare(self, key_file: Path | None) -> User:
         if has_owner_connection():
             create_application_role()
+            check_same_database()
         call_command("migrate", database=owner_alias(), interactive=False, verbosity=1, stdout=self.stderr)
         create_queues(using=owner_alias())
         if has_owner_connection():
             grant_to_application()
+            rights = application_rights()
+            if rights.revoke:
+                self.stderr.write(rights.sentence)
         return first_run(key_file)
 
     def _say_that_it_waits(self) -> None:
