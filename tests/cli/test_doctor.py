@@ -52,6 +52,7 @@ def test_a_healthy_server_passes_every_check(tm: Here, working: None) -> None:
         "migrations",
         "triggers",
         "role",
+        "signing",
         "workers",
         "queue",
         "API key",
