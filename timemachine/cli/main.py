@@ -10,7 +10,7 @@ from timemachine.cli import terminal
 from timemachine.cli.command import InOrder
 from timemachine.cli.commands.asks import ask, find, ground
 from timemachine.cli.commands.audit_log import audit_log
-from timemachine.cli.commands.backups import backup, restore
+from timemachine.cli.commands.backups import backup, restore, upgrade
 from timemachine.cli.commands.comparisons import comparison
 from timemachine.cli.commands.costs import costs
 from timemachine.cli.commands.doctor import doctor
@@ -85,6 +85,7 @@ for command in (
     spool,
     backup,
     restore,
+    upgrade,
     manage,
 ):
     cli.add_command(command)

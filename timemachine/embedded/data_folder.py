@@ -91,6 +91,11 @@ def remember_prepared(database_url: str) -> None:
     write_private(_note(), _fingerprint(database_url))
 
 
+def forget_prepared() -> None:
+    """Remove that note: the database will be another one, which lacks the role of the application."""
+    _note().unlink(missing_ok=True)
+
+
 def _note() -> Path:
     return home() / "prepared"
 

@@ -7,6 +7,7 @@ listens on a Unix socket in a folder that only its owner can enter, so it needs 
 import contextlib
 import importlib.util
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,11 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from timemachine.core.pure.errors import Unavailable
+from timemachine.core.pure.errors import Conflict, Unavailable
 from timemachine.embedded.children import Program, last_words, processes_in, run, spawn
 from timemachine.embedded.data_folder import SOCKET
 from timemachine.embedded.terminal import nap
 
+VERSION = 18
+"""The major version of the binaries that run the database."""
+UPGRADING = "upgrading"
+"""The folder next to the data in which an upgrade copies it."""
 NOBODY = 65534
 DATABASE = "timemachine"
 _IN_A_USER_NAMESPACE = ("unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}", "--")
@@ -51,12 +56,16 @@ _THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """The folders of the data and the socket, and the log; a throwaway cluster does not wait for the disk."""
+    """The folders of the data and the socket, and the log; a throwaway cluster does not wait for the disk.
+
+    `binaries` is the folder of the programs of an older version, which then run it.
+    """
 
     data: Path
     sockets: Path
     log: Path
     throwaway: bool = False
+    binaries: Path | None = None
 
     @property
     def url(self) -> str:
@@ -85,8 +94,10 @@ def start(cluster: Cluster) -> subprocess.Popen[bytes]:
     """Start the server of the cluster as a child in its own process group; creates the cluster if needed.
 
     The caller must hold the lock on the data, because what a killed server left behind is removed.
-    Raises `Unavailable` if Postgres cannot run here, or ends before it is ready.
+    Raises `Unavailable` if Postgres cannot run here, or ends before it is ready, and `Conflict` if the data is of another version.
     """
+    if cluster.binaries is None:
+        refuse_other_version(cluster.data)
     account = _account()
     if not cluster.data.exists():
         _make(cluster, account)
@@ -119,7 +130,48 @@ def binaries() -> Path:
             "Install it, or set DATABASE_URL to your own Postgres.",
             code="no_postgres",
         )
-    return Path(found.origin).parent / "pginstall18" / "bin"
+    return Path(found.origin).parent / f"pginstall{VERSION}" / "bin"
+
+
+def other_binaries() -> dict[int, Path]:
+    """Return the folders of the binaries of other versions that the wheel contains, by major version."""
+    found = {}
+    for folder in binaries().parents[1].glob("pginstall*/bin"):
+        said = subprocess.run([folder / "postgres", "--version"], capture_output=True, text=True, check=False)
+        match = re.search(r"\) (\d+)", said.stdout)
+        if match and folder != binaries():
+            found[int(match[1])] = folder
+    return found
+
+
+def version_of(data: Path) -> int | None:
+    """Return the major version that created the data, None if it is not that of a Postgres."""
+    try:
+        return int((data / "PG_VERSION").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def refuse_other_version(data: Path) -> None:
+    """Raise `Conflict` if this version of Time Machine cannot start the data. Nothing is changed."""
+    found = version_of(data)
+    if found is None and not data.exists() and data.with_name(UPGRADING).is_dir():
+        raise Conflict(
+            f"An upgrade of {data} was interrupted. Finish it with `timemachine upgrade`.",
+            code="other_postgres",
+        )
+    if found is not None and found < VERSION:
+        raise Conflict(
+            f"The data in {data} is from PostgreSQL {found}, and this version of Time Machine runs PostgreSQL {VERSION}. "
+            "Nothing was changed. Make a copy for the new one with `timemachine upgrade`.",
+            code="other_postgres",
+        )
+    if found is not None and found > VERSION:
+        raise Conflict(
+            f"The data in {data} is from PostgreSQL {found}, and this version of Time Machine runs PostgreSQL {VERSION}. "
+            "Nothing was changed. Install the newer version of Time Machine again.",
+            code="other_postgres",
+        )
 
 
 def _account() -> _Account:
@@ -160,7 +212,7 @@ def _make(cluster: Cluster, account: _Account) -> None:
 
 
 def _program(cluster: Cluster, account: _Account, name: str, *arguments: str) -> Program:
-    command = (*account.prefix, str(binaries() / name), *arguments)
+    command = (*account.prefix, str((cluster.binaries or binaries()) / name), *arguments)
     return Program(name=name, command=command, log=cluster.log, folder=cluster.data.parent)
 
 

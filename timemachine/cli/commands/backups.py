@@ -1,4 +1,4 @@
-"""`backup` and `restore`: the whole installation in one file."""
+"""`backup` and `restore`: the whole installation in one file. `upgrade`: its database in another PostgreSQL."""
 
 from __future__ import annotations
 
@@ -58,6 +58,22 @@ def restore(*, file: Path, without_keys: bool) -> None:
     show(document, _restored(restored.database, keys, restored.manifest))
 
 
+@click.command(cls=OneEach)
+@options.as_json
+def upgrade() -> None:
+    """Move the database in the data folder to the PostgreSQL of this version.
+
+    Needed if `timemachine up` says that the data is from an older PostgreSQL. Copies the database and checks the copy; the old
+    data is kept next to it.
+    """
+    _require_server()
+    from timemachine.embedded.backups.upgrade import upgrade_data
+
+    done = upgrade_data()
+    kept = str(done.kept) if done.kept else None
+    show({"before": done.before, "after": done.after, "kept": kept}, _upgraded(done.before, done.after, kept))
+
+
 def _require_server() -> None:
     """Raise `Failure` if only the client is installed."""
     if find_spec("timemachine.embedded") is None:
@@ -97,4 +113,13 @@ def _restored(database: str, keys: str | None, manifest: Manifest) -> Iterator[s
     yield f"Restored into {database}: {_content(manifest)}, as of {local(manifest.created_at)}."
     if keys:
         yield f"The secret key is in {keys}."
+    yield "Start the server, then check the evidence of a session with `timemachine evidence verify`."
+
+
+def _upgraded(before: int, after: int, kept: str | None) -> Iterator[str]:
+    if kept is None:
+        yield f"The database is of PostgreSQL {after} already. There was nothing to do."
+        return
+    yield f"The database moved from PostgreSQL {before} to {after}, with all its rows."
+    yield f"The data of PostgreSQL {before} is still in {kept}. Delete it when everything works."
     yield "Start the server, then check the evidence of a session with `timemachine evidence verify`."

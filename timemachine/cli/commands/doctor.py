@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -67,6 +68,7 @@ def _of_this_machine() -> Iterator[Finding]:
     if folder.is_dir():
         yield _folder_access()
         yield _free_space()
+        yield from _database_files()
     elif folder.exists():
         yield Finding(
             name="data folder",
@@ -99,6 +101,25 @@ def _folder_access() -> Finding:
             message = f"Others can read {secret}. Run: chmod 600 {secret}"
             return Finding(name="data folder", ok=False, message=message)
     return Finding(name="data folder", ok=True, message=f"{folder} is writable, and its keys are private.")
+
+
+def _database_files() -> Iterator[Finding]:
+    """Whether this version can start the database in the data folder, if there is one."""
+    data = home() / "postgres"
+    if find_spec("timemachine.embedded") is None or not (
+        data.exists() or data.with_name("upgrading").exists()
+    ):
+        return
+    from timemachine.core.pure.errors import TimeMachineError
+    from timemachine.embedded.postgres import VERSION, refuse_other_version
+
+    try:
+        refuse_other_version(data)
+    except TimeMachineError as why:
+        yield Finding(name="database files", ok=False, message=why.message)
+    else:
+        message = f"This version can start the database in the data folder, PostgreSQL {VERSION}."
+        yield Finding(name="database files", ok=True, message=message)
 
 
 def _local_server() -> Iterator[Finding]:

@@ -89,7 +89,7 @@ def _dump(url: str, writer: Writer, *, with_keys: bool) -> Manifest:
     with connected(url) as connection:
         server = facts_of(connection)
         programs = programs_for(server)
-        with _snapshot(connection) as snapshot:
+        with snapshot_of(connection) as snapshot:
             migrations, rows = _migrations(connection), row_counts(connection)
             keys = _keys(connection) if with_keys else {}
             with programs.dump(url, snapshot) as dump:
@@ -109,7 +109,7 @@ def _dump(url: str, writer: Writer, *, with_keys: bool) -> Manifest:
 
 
 @contextmanager
-def _snapshot(connection: psycopg.Connection[Any]) -> Iterator[str]:
+def snapshot_of(connection: psycopg.Connection[Any]) -> Iterator[str]:
     """Yield the name of a snapshot that other connections can use as long as this one stays in its transaction."""
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")

@@ -119,7 +119,7 @@ def _installed(*, tls: bool) -> Iterator[Programs]:
         folders.insert(0, Path(on_the_path).parent)
     if not tls:  # those of the wheel have none
         with suppress(Unavailable):
-            folders.append(postgres.binaries())
+            folders += [postgres.binaries(), *postgres.other_binaries().values()]
     for folder in folders:
         version = _version(folder)
         if version:

@@ -68,16 +68,20 @@ def existing_database() -> Iterator[str]:
                 raise Conflict(DATABASE_IS_ELSEWHERE) from None
             yield url
             return
+        postgres.refuse_other_version(home() / "postgres")
         if not (home() / "postgres").is_dir():
             raise NotFound(f"There is no database in {home()}. Set TIMEMACHINE_HOME or DATABASE_URL.")
         yield start_in(home(), stopping, log=home() / "logs" / "postgres.log")
 
 
-def start_in(folder: Path, stopping: ExitStack, *, log: Path) -> str:
-    """Start the database of a folder, which runs until `stopping` is closed, and return the URL of its owner."""
+def start_in(folder: Path, stopping: ExitStack, *, log: Path, binaries: Path | None = None) -> str:
+    """Start the database of a folder, which runs until `stopping` is closed, and return the URL of its owner.
+
+    `binaries` are those of an older version, if it is not of this one.
+    """
     sockets = socket_folder(home())
     stopping.callback(clear_socket_folder, home(), sockets)
-    cluster = postgres.Cluster(data=folder / "postgres", sockets=sockets, log=log)
+    cluster = postgres.Cluster(data=folder / "postgres", sockets=sockets, log=log, binaries=binaries)
     stopping.callback(postgres.stop, postgres.start(cluster))
     return cluster.owner_url
 
@@ -105,6 +109,13 @@ def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
             query = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, name))
             counts[f"{schema}.{name}"] = (connection.execute(query).fetchone() or (0,))[0]
     return counts
+
+
+def has_rows(url: str, rows: dict[str, int]) -> bool:
+    """Collect statistics of a database that was just filled; return whether every table has this many rows."""
+    with connected(url) as connection:
+        connection.execute("ANALYZE")
+        return row_counts(connection) == rows
 
 
 def is_empty(connection: psycopg.Connection[Any]) -> bool:
