@@ -23,7 +23,7 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import batched
@@ -103,23 +103,23 @@ def write(target: IO[bytes], parts: Sequence[Part], about: Mapping[str, Any]) ->
     key in use signs the statement, whichever key signed the states. The same records, disclosed in the same
     way, make the same bytes.
 
-    Raises `Unavailable` if the key cannot be read, and `ErasedMeanwhile`.
+    Raises `Unavailable` if the key cannot sign, and `ErasedMeanwhile`.
     """
     key = keys.key_in_use(parts[0].subject.project)
-    bundle = Bundle(zipped=Zipped(target), keys={key.pk})
-    for part in parts:
-        _write_tree(bundle, part)
-    _write_payloads(bundle)
-    _write_key_replacements(bundle, parts[0].seal.project_id)
-    write_dated(bundle.zipped, bundle.dated)
-    write_keys(bundle.zipped, bundle.keys)
-    text = readme(bundle.trees[0], key.fingerprint, _readme_facts(bundle, about))
-    bundle.zipped.add("README.txt", text.encode())
-    trees = zip(bundle.trees, bundle.rows, bundle.sealed_by, strict=True)
-    shown = [Shown(stated=stated, rows=rows, sealed_by=signed) for stated, rows, signed in trees]
-    bundle.zipped.add(REPORT, report(shown, about, key.fingerprint).encode())
-    sign(bundle.zipped, key, bundle.trees[0], bundle.trees, {"about": about})
-    bundle.zipped.close()
+    with closing(Zipped(target)) as zipped:
+        bundle = Bundle(zipped=zipped, keys={key.pk})
+        for part in parts:
+            _write_tree(bundle, part)
+        _write_payloads(bundle)
+        _write_key_replacements(bundle, parts[0].seal.project_id)
+        write_dated(bundle.zipped, bundle.dated)
+        write_keys(bundle.zipped, bundle.keys)
+        text = readme(bundle.trees[0], key.fingerprint, _readme_facts(bundle, about))
+        bundle.zipped.add("README.txt", text.encode())
+        trees = zip(bundle.trees, bundle.rows, bundle.sealed_by, strict=True)
+        shown = [Shown(stated=stated, rows=rows, sealed_by=signed) for stated, rows, signed in trees]
+        bundle.zipped.add(REPORT, report(shown, about, key.fingerprint).encode())
+        sign(bundle.zipped, key, bundle.trees[0], bundle.trees, {"about": about})
 
 
 def _write_key_replacements(bundle: Bundle, project: UUID) -> None:

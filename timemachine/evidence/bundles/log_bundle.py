@@ -12,6 +12,7 @@ timestamps/                as in the other bundles
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import IO, Any, Final
 
 from django.db.models import QuerySet
@@ -49,46 +50,46 @@ def write(
     """Write the bundle: entries, signed states, the sealed things that exist, lines of access logs, and those of the audit log
     unless it is None.
 
-    Raises `Unavailable` if the key cannot be read.
+    Raises `Unavailable` if the key cannot sign.
     """
     key = keys.key_in_use(project)
-    zipped = Zipped(target)
-    last = LogCheckpoint.objects.filter(project=project).order_by("-size", "-id").first()
-    if last is None:
-        raise LookupError(f"the log of {project.pk} has no entry")
-    states = LogCheckpoint.objects.filter(project=project, size__lte=last.size).order_by("size", "id")
-    entries = LogEntry.objects.filter(project=project, index__lt=last.size).order_by("index")
-    with zipped.file("log/entries.jsonl") as file:
-        file.lines(
-            bytes(entry) for entry in entries.values_list("entry", flat=True).iterator(chunk_size=BATCH)
-        )
-    with zipped.file("log/checkpoints.jsonl") as file:
-        file.lines(
-            signed.encode() for signed in states.values_list("signed", flat=True).iterator(chunk_size=BATCH)
-        )
-    with zipped.file("log/present.jsonl") as file:
-        there = list(_present(project))
-        file.lines(map(dumped, there))
-    with zipped.file("log/access.jsonl") as file:
-        file.lines(access)
-    if audit is not None:
-        with zipped.file("log/audit.jsonl") as file:
-            file.lines(audit)
-    _write_receipts(zipped, project, last.size)
-    dated = any(name.startswith("timestamps/") for name in zipped.hashes)
-    write_keys(zipped, {key.pk, *states.values_list("key_id", flat=True)})
-    log = {
-        "path": "log",
-        "origin": log_origin(str(project.pk)),
-        "size": last.size,
-        "root": bytes(last.root).hex(),
-    }
-    named = {"of": "log", "id": project.pk, "sealed_at": written(last.at)} | log
-    zipped.add("README.txt", log_readme(named, key.fingerprint, dated=dated).encode())
-    counts = _counts(last.size, len(there), entries)
-    zipped.add(REPORT, log_report(named, about, key.fingerprint, counts).encode())
-    sign(zipped, key, log, [], {"about": about, "log": log})
-    zipped.close()
+    with closing(Zipped(target)) as zipped:
+        last = LogCheckpoint.objects.filter(project=project).order_by("-size", "-id").first()
+        if last is None:
+            raise LookupError(f"the log of {project.pk} has no entry")
+        states = LogCheckpoint.objects.filter(project=project, size__lte=last.size).order_by("size", "id")
+        entries = LogEntry.objects.filter(project=project, index__lt=last.size).order_by("index")
+        with zipped.file("log/entries.jsonl") as file:
+            file.lines(
+                bytes(entry) for entry in entries.values_list("entry", flat=True).iterator(chunk_size=BATCH)
+            )
+        with zipped.file("log/checkpoints.jsonl") as file:
+            file.lines(
+                signed.encode()
+                for signed in states.values_list("signed", flat=True).iterator(chunk_size=BATCH)
+            )
+        with zipped.file("log/present.jsonl") as file:
+            there = list(_present(project))
+            file.lines(map(dumped, there))
+        with zipped.file("log/access.jsonl") as file:
+            file.lines(access)
+        if audit is not None:
+            with zipped.file("log/audit.jsonl") as file:
+                file.lines(audit)
+        _write_receipts(zipped, project, last.size)
+        dated = any(name.startswith("timestamps/") for name in zipped.hashes)
+        write_keys(zipped, {key.pk, *states.values_list("key_id", flat=True)})
+        log = {
+            "path": "log",
+            "origin": log_origin(str(project.pk)),
+            "size": last.size,
+            "root": bytes(last.root).hex(),
+        }
+        named = {"of": "log", "id": project.pk, "sealed_at": written(last.at)} | log
+        zipped.add("README.txt", log_readme(named, key.fingerprint, dated=dated).encode())
+        counts = _counts(last.size, len(there), entries)
+        zipped.add(REPORT, log_report(named, about, key.fingerprint, counts).encode())
+        sign(zipped, key, log, [], {"about": about, "log": log})
 
 
 def _counts(size: int, present: int, entries: QuerySet[LogEntry]) -> Counts:
