@@ -10,7 +10,7 @@ from tests.api.conftest import Program, program
 from tests.builders import compared, recorded_session, replayed
 from timemachine.core.accounts.models import Project
 from timemachine.evidence import commands
-from timemachine.evidence.models import SealCheck, SigningKey
+from timemachine.evidence.models import Seal, SealCheck, SigningKey
 from timemachine.evidence.sealing import seals
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.verifier import tm_verify
@@ -96,6 +96,27 @@ def test_anyone_reads_signing_keys_and_administrators_rotate_them(api: Program, 
     listed = api.get("/evidence/keys").json()["items"]
     assert [each["fingerprint"] for each in listed] == [made.json()["fingerprint"], first["fingerprint"]]
     assert listed[1]["replaced_by"] == "key test"
+    assert {each["store"] for each in listed} == {"database"}
+
+
+def test_without_the_key_store_nothing_leaves_or_is_deleted_and_everything_else_works(
+    api: Program, project: Project
+) -> None:
+    session = recorded_session(project, key="s1")
+    seals.seal_session(session.id)
+    SigningKey.objects.update(store="nowhere.Keys", name="lost", private_key=None)
+    reason = {"reason": "they asked"}
+    for refused in (
+        api.get("/sessions/s1/evidence"),
+        api.delete_for("/sessions/s1", reason),
+        api.post("/holds", {"sessions": ["s1"], **reason}),
+    ):
+        assert (refused.status_code, refused.json()["code"]) == (503, "key_store_unavailable")
+        assert "The key store nowhere.Keys does not work" in refused.json()["message"]
+    assert api.get("/sessions/s1/seal").json()["sealed"] is True
+    assert api.post("/sessions", {"name": "goes on"}).status_code == 201
+    seal = Seal.objects.get(session=session)
+    assert seal.signed_size == session.last_sequence + 1
 
 
 def test_administrators_set_the_witness_and_the_timestamp_authority(

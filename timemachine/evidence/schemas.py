@@ -108,10 +108,13 @@ class SealOut(Schema):
 
 
 class SigningKeyOut(Schema):
-    """A public key that signs evidence, or did until it was replaced."""
+    """A public key that signs evidence, or did until it was replaced. `store` is where the private key is: `database`, `pkcs11`,
+    or the path of an operator's class.
+    """
 
     fingerprint: str
     pem: str
+    store: str
     created_at: str
     created_by: str | None
     replaced_at: str | None

@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: b4b959595340be4a9bef5d8c1d1a9b27c6d3c137094442f07b770f543c3a13a8
+// SHA-256 of the document: 9f2fbbcdda8949414ade0778973583b9dfae4ede851c2455a26a4fc11b8d3dcc
 
 export interface paths {
     "/api/answer-cache": {
@@ -7171,7 +7171,10 @@ export interface components {
             importance: number | null;
             significance: ("normal" | "hypothesis" | "error" | "decision" | "solution" | "breakthrough") | null;
         };
-        /** @description A public key that signs evidence, or did until it was replaced. */
+        /**
+         * @description A public key that signs evidence, or did until it was replaced. `store` is where the private key is: `database`, `pkcs11`,
+         *     or the path of an operator's class.
+         */
         SigningKeyOut: {
             created_at: string;
             created_by: string | null;
@@ -7179,6 +7182,7 @@ export interface components {
             pem: string;
             replaced_at: string | null;
             replaced_by: string | null;
+            store: string;
         };
         /** @description The signing keys of a project, the one in use first. */
         SigningKeys: {
