@@ -91,6 +91,8 @@ def test_evidence_survives_moving_to_a_token_and_back(
         fingerprints.append(project_log.replace_key(project, by="ada@example.org").fingerprint)
         append(session.id, [message(f"in {store}")])
         seals.seal_session(session.id)
+    again = keys.reencrypt_keys()
+    assert (again.done, again.unreadable) == (2, 0)
     assert [each.store for each in SigningKey.objects.order_by("pk")] == ["database", "pkcs11", "database"]
     signed = SealCheckpoint.objects.order_by("pk").values_list("key__fingerprint", flat=True)
     assert list(dict.fromkeys(signed)) == fingerprints
@@ -205,6 +207,7 @@ class OwnKeys:
     """A store of an operator, in memory."""
 
     made: dict[str, Ed25519PrivateKey] = {}  # noqa: RUF012
+    lengths: list[int] = []  # noqa: RUF012
     problem: Exception | None = None
 
     def check(self) -> None:
@@ -223,12 +226,14 @@ class OwnKeys:
 
     def sign(self, name: str, data: bytes) -> bytes:
         self.check()
+        self.lengths.append(len(data))
         return self.made[name].sign(data)
 
 
 @pytest.fixture
 def own(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> type[OwnKeys]:
     monkeypatch.setattr(OwnKeys, "made", {})
+    monkeypatch.setattr(OwnKeys, "lengths", [])
     monkeypatch.setattr(OwnKeys, "problem", None)
     settings.SIGNING_KEY_STORE = OWN
     return OwnKeys
@@ -239,7 +244,9 @@ def test_a_class_of_the_operator_keeps_the_keys(project: Project, own: type[OwnK
     seals.seal_session(session.id)
     key = SigningKey.objects.get()
     assert (key.store, key.name) == (OWN, f"vault/{project.pk}")
+    assert max(own.lengths) < 1_000
     assert exported(session, tmp_path / "evidence.zip", key.fingerprint) == []
+    assert max(own.lengths) < 4_096  # AWS KMS signs no more
 
 
 @pytest.mark.parametrize("problem", [Unavailable("The vault is sealed."), OSError("no route to 10.0.0.1")])
