@@ -9,7 +9,8 @@ from typing import Any
 from django.db import connection
 
 from timemachine.config.celery import app as queue
-from timemachine.core.jobs import QUEUES, Job
+from timemachine.core.jobs import Job
+from timemachine.core.pure.queue_names import QUEUES
 from timemachine.jobs import registry
 
 IN_MEMORY: dict[str, Any] = {"broker_url": "memory://", "broker_transport_options": {}}

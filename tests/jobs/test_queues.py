@@ -8,7 +8,8 @@ from django.db import DEFAULT_DB_ALIAS
 
 from tests.database_roles import as_owner
 from timemachine.config.celery import app
-from timemachine.core.jobs import DEFAULT, INDEXING, JOBS, QUEUES, REPLAYS
+from timemachine.core.jobs import JOBS
+from timemachine.core.pure.queue_names import DEFAULT, INDEXING, QUEUES, REPLAYS
 from timemachine.jobs import registry
 from timemachine.jobs.places import FEWEST_PLACES, most_places
 from timemachine.jobs.queue import create_queues

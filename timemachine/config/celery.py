@@ -10,7 +10,7 @@ from celery.signals import celeryd_after_setup, celeryd_init, setup_logging, wor
 from kombu import Exchange, Queue
 
 from timemachine.config import broker
-from timemachine.core.jobs import DEFAULT, QUEUES
+from timemachine.core.pure.queue_names import DEFAULT, QUEUES
 from timemachine.jobs.places import FEWEST_PLACES, most_places
 
 log = logging.getLogger(__name__)

@@ -17,11 +17,7 @@ from typing import Any, Final
 
 from django.db.models import QuerySet
 
-REPLAYS: Final = "replays"
-INDEXING: Final = "indexing"
-DEFAULT: Final = "default"
-QUEUES: Final = (REPLAYS, DEFAULT, INDEXING)
-"""The queues in which jobs wait. Each has places of its own in a worker: see `timemachine.jobs.places`."""
+from timemachine.core.pure.queue_names import DEFAULT
 
 type Next = Iterable[tuple["Job", Any]]
 """Jobs to enqueue after this one, each with an id."""

@@ -7,7 +7,7 @@ take all of them.
 from collections.abc import Collection
 from typing import Final
 
-from timemachine.core.jobs import REPLAYS
+from timemachine.core.pure.queue_names import REPLAYS
 
 FEWEST_PLACES: Final = 3
 """A worker with fewer places cannot keep one free for each queue."""

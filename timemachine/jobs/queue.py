@@ -11,8 +11,9 @@ from celery import current_app
 from django.db import connection, connections, transaction
 from kombu.exceptions import OperationalError
 
-from timemachine.core.jobs import QUEUES, Job
+from timemachine.core.jobs import Job
 from timemachine.core.pure.log_context import current
+from timemachine.core.pure.queue_names import QUEUES
 from timemachine.core.tracing import parent_headers
 
 log = logging.getLogger(__name__)

@@ -16,9 +16,10 @@ from django.db.models import QuerySet
 
 import timemachine
 from timemachine.core.database import failure_of
-from timemachine.core.jobs import DEFAULT, JOBS, Job
+from timemachine.core.jobs import JOBS, Job
 from timemachine.core.leases import Enqueued, mark_enqueued
 from timemachine.core.pure.log_context import working_on
+from timemachine.core.pure.queue_names import DEFAULT
 from timemachine.core.tracing import JOB, span
 from timemachine.jobs import workers  # noqa: F401  # its signals
 from timemachine.jobs.backlog import measure, store

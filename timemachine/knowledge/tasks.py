@@ -2,7 +2,8 @@
 
 from uuid import UUID
 
-from timemachine.core.jobs import INDEXING, Next, job
+from timemachine.core.jobs import Next, job
+from timemachine.core.pure.queue_names import INDEXING
 from timemachine.knowledge import embedding_backlog, hnsw
 
 

@@ -3,7 +3,8 @@
 from datetime import timedelta
 from uuid import UUID
 
-from timemachine.core.jobs import INDEXING, Next, job
+from timemachine.core.jobs import Next, job
+from timemachine.core.pure.queue_names import INDEXING
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.annotations.significance import compression
 from timemachine.recording.answering import cache, running_asks

@@ -4,7 +4,8 @@ import os
 import socket
 from uuid import UUID
 
-from timemachine.core.jobs import REPLAYS, Next, job
+from timemachine.core.jobs import Next, job
+from timemachine.core.pure.queue_names import REPLAYS
 from timemachine.replay.alignment import long_diffs
 from timemachine.replay.comparison import judge_queue, results
 from timemachine.replay.continuation import worker as continuations
