@@ -9,6 +9,7 @@ from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
+from timemachine.core.replica import read_from_replica
 from timemachine.recording.usage.costs import CostQuery, costs
 from timemachine.recording.usage.pure.span import span_of
 from timemachine.recording.usage.schemas import (
@@ -25,6 +26,7 @@ router = Router(tags=["costs"])
 
 
 @router.get("", response=CostsOut, summary="Costs of recorded work")
+@read_from_replica
 def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
     """Totals of what was recorded from `since` to `until` (days in UTC; the last 30 days), and the rows of one group: `by` is agent, model, tag, day or tool.
 

@@ -5,6 +5,7 @@ from ninja import Query, Router
 
 from timemachine.api import paging
 from timemachine.api.access import caller
+from timemachine.core.replica import read_from_replica
 from timemachine.memory.search.filters import SearchOptions
 from timemachine.memory.search.queries import search as searched
 from timemachine.memory.search.recall.queries import recall as recalled
@@ -15,6 +16,7 @@ router = Router(tags=["search"])
 
 
 @router.get("", response=SearchPage, summary="Search across sessions", exclude_unset=True, by_alias=True)
+@read_from_replica
 def search(request: HttpRequest, asked: Query[SearchIn]) -> SearchPage:
     """The sessions with steps that hold the words of `q`, or mean it, best first, each with at most 5 of its steps (100 with `session`).
 
@@ -33,6 +35,7 @@ recalls = Router(tags=["memory"])
 
 
 @recalls.post("", response=RecallOut, summary="Recall across sessions", exclude_unset=True, by_alias=True)
+@read_from_replica
 def recall(request: HttpRequest, payload: RecallIn) -> RecallOut:
     """What earlier sessions say to each of the `queries`, questions as people ask them: at most `limit` (or `top_k`, the same) turns each, best first, with session and step.
 

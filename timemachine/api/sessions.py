@@ -15,6 +15,7 @@ from timemachine.api.requests import IdempotencyKey, request_hash
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.content import sha256_hex
+from timemachine.core.replica import read_from_replica
 from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.evidence.tasks import seal_session
 from timemachine.jobs.queue import enqueue
@@ -87,6 +88,7 @@ def start(
 
 
 @router.get("", response=SessionPage, summary="List sessions")
+@read_from_replica
 def index(request: HttpRequest, wanted: Query[SessionFilter]) -> SessionPage:
     """The project's sessions, newest first."""
     project = caller(request, "read").project

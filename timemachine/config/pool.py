@@ -5,9 +5,10 @@ up. Django's own check (`CONN_HEALTH_CHECKS`) would add a round trip to every re
 """
 
 import select
+from functools import partial
 from typing import Any, Final
 
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
@@ -17,8 +18,8 @@ WAIT_SECONDS: Final = 2
 """How long a request waits for a connection. After that, the database counts as unreachable."""
 
 
-def options(most: int) -> dict[str, object]:
-    """Return the options of a pool of at most `most` connections.
+def options(most: int, *, alias: str = DEFAULT_DB_ALIAS, wait: float = WAIT_SECONDS) -> dict[str, object]:
+    """Return the options of a pool of at most `most` connections. A request waits so many seconds for one.
 
     Connecting is given up after as long as a request waits for it, and the next request tries again. Otherwise psycopg
     would double its pause up to five minutes, during which a database that is back would not be noticed.
@@ -26,14 +27,14 @@ def options(most: int) -> dict[str, object]:
     return {
         "min_size": 1,
         "max_size": most,
-        "timeout": WAIT_SECONDS,
-        "reconnect_timeout": WAIT_SECONDS,
-        "check": check_open,
-        "connection_class": PooledConnection,
+        "timeout": wait,
+        "reconnect_timeout": wait,
+        "check": partial(check_open, alias=alias),
+        "connection_class": PooledConnection if alias == DEFAULT_DB_ALIAS else Connection,
     }
 
 
-def check_open(connection: Connection[Any]) -> None:
+def check_open(connection: Connection[Any], *, alias: str = DEFAULT_DB_ALIAS) -> None:
     """Check that the server has not closed the connection. If it has, replace all others of the pool too.
 
     An idle connection has data to read only if it was closed or the server announces something. Only then is the server
@@ -46,5 +47,5 @@ def check_open(connection: Connection[Any]) -> None:
     try:
         ConnectionPool.check_connection(connection)
     except Exception:  # the other idle connections are probably broken, too
-        connections["default"].pool.drain()  # type: ignore[attr-defined]  # Django's PostgreSQL backend has it
+        connections[alias].pool.drain()  # type: ignore[attr-defined]  # Django's PostgreSQL backend has it
         raise

@@ -131,12 +131,31 @@ if env.text("TIMEMACHINE_PROCESS") == "web":
 
     # a connection for each of the 20 threads
     _options["pool"] = pool.options(env.number("DATABASE_POOL_SIZE", 24))
-DATABASES = {"default": {**_database_config, "OPTIONS": _options, "CONN_MAX_AGE": 0}}
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": {**_database_config, "OPTIONS": _options, "CONN_MAX_AGE": 0}
+}
 if _owner_url() not in (
     "",
     _database_url(),
 ):  # only of programs that change tables and indexes, see `timemachine.core.database_roles`
     DATABASES["owner"] = {**dj_database_url.parse(_owner_url()), "CONN_MAX_AGE": 0}
+
+REPLICA_WAIT_SECONDS = env.number("DATABASE_REPLICA_WAIT_MS", 100) / 1000
+if env.secret("DATABASE_REPLICA_URL") and env.text("TIMEMACHINE_PROCESS") == "web":
+    _replica_config = dj_database_url.parse(env.secret("DATABASE_REPLICA_URL"))
+    _patience = {"connect_timeout": 2, "tcp_user_timeout": 3000}  # the primary answers meanwhile
+    _replica_options = {
+        **_patience,
+        **_replica_config.get("OPTIONS", {}),
+        "prepare_threshold": 5,
+        "pool": pool.options(env.number("DATABASE_POOL_SIZE", 24), alias="replica", wait=0.5),
+    }
+    DATABASES["replica"] = {
+        **_replica_config,
+        "ENGINE": DATABASES["default"]["ENGINE"],
+        "OPTIONS": _replica_options,
+        "CONN_MAX_AGE": 0,
+    }  # see `timemachine.core.replica`
 
 # --- people
 

@@ -11,18 +11,24 @@ from psycopg.errors import ProtocolViolation
 from timemachine.core.database_roles import has_owner_connection, owner_alias, rights_from
 from timemachine.core.pure.database_requirements import (
     NEWEST_POSTGRES,
+    NO_REPLICA,
     TWO_DATABASES,
     DatabaseFacts,
     Unsuitable,
     check,
 )
 from timemachine.core.pure.same_database import is_same_database
+from timemachine.core.replica import ALIAS as REPLICA_ALIAS
+from timemachine.core.replica import has_replica
 from timemachine.core.triggers import Query, has_every_trigger, problem_with_triggers
 
 log = logging.getLogger(__name__)
 
 _CONNECT_SECONDS: Final = 5
 _PROBES: Final = 3
+_IDENTITY: Final = """
+SELECT pg_is_in_recovery(), system_identifier, current_database() FROM pg_control_system()
+"""
 _FACTS: Final = """
 SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
     (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
@@ -50,6 +56,24 @@ def check_same_database() -> None:
         raise Unsuitable(TWO_DATABASES)
 
 
+def check_replica() -> None:
+    """Raise `Unsuitable` if `DATABASE_REPLICA_URL` leads to another server than a replica. That it does not answer is logged."""
+    try:
+        with _connected(DEFAULT_DB_ALIAS) as primary, _connected(REPLICA_ALIAS) as replica:
+            _, *expected = _identity(primary)
+            is_replica, *found = _identity(replica)
+    except psycopg.Error as why:
+        log.warning("the replica does not answer, so the primary does: %s", str(why).partition("\n")[0])
+        return
+    if not is_replica or found != expected:
+        raise Unsuitable(NO_REPLICA)
+
+
+def _identity(client: psycopg.Connection[Any]) -> tuple[Any, ...]:
+    """Return whether it is a replica, and what it has in common with its primary."""
+    return client.execute(_IDENTITY).fetchone() or ()
+
+
 def exit_if_unsuitable() -> None:
     """End this program with one sentence if the database cannot be used. One that does not answer may do so later.
 
@@ -59,6 +83,8 @@ def exit_if_unsuitable() -> None:
         warning = check_database().role_warning
         if warning:
             log.warning(warning)
+        if has_replica():
+            check_replica()
     except Unsuitable as why:
         sys.exit(why.message)
     except psycopg.Error as why:

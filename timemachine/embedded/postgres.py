@@ -51,6 +51,8 @@ _SETTINGS = _WITHOUT_TEXTS | {
     "max_connections": "100",
     "log_timezone": "UTC",
 }
+_ACCEPTS = ("ready", "standby")
+"""The states in which it accepts connections: a replica stays in the second."""
 _THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -228,7 +230,8 @@ def _arguments(cluster: Cluster, account: _Account) -> list[str]:
 def _wait_until_ready(cluster: Cluster, process: subprocess.Popen[bytes]) -> None:
     """Wait while it runs; after a crash, it first replays its log."""
     while process.poll() is None:
-        if _status(cluster.data) == (process.pid, "ready"):
+        status = _status(cluster.data)
+        if status and status[0] == process.pid and status[1] in _ACCEPTS:
             return
         nap(0.02)
     raise Unavailable(

@@ -23,12 +23,15 @@ from timemachine.core.pure.disk_space import disk_space
 from timemachine.core.pure.errors import Unavailable
 from timemachine.core.pure.home import home
 from timemachine.core.pure.numbers import counted
+from timemachine.core.replica import has_replica, replica_state
 from timemachine.core.triggers import problem_with_triggers
 from timemachine.evidence.log import keys
 from timemachine.jobs import workers
 from timemachine.jobs.models import JobBacklog
 from timemachine.jobs.queue import oldest_messages
 
+_FAR_BEHIND: Final = 16_000_000
+"""Bytes of the log that a replica may lack at one moment; a busy one is always a little behind."""
 _LATE: Final = timedelta(minutes=2)
 """How old the last sweep may be. It runs every few seconds, unless all threads of the workers are busy."""
 _LONGEST_WAIT: Final = timedelta(minutes=5)
@@ -63,7 +66,10 @@ def ready(_request: HttpRequest) -> JsonResponse:
     that stopped for one would record nothing.
     """
     needed = _checks({"disk": _disk, "database": _database, "migrations": _migrations})
-    others: dict[str, _Make] = {"triggers": _triggers, "role": _role, "signing": _signing, **_OF_WORKERS}
+    others: dict[str, _Make] = {"triggers": _triggers, "role": _role, "signing": _signing}
+    if has_replica():
+        others["replica"] = _replica
+    others |= _OF_WORKERS
     return _answer(needed, _checks_with_tables(needed, others))
 
 
@@ -164,6 +170,23 @@ def _signing() -> Check:
     problems = [problem for store in stores if (problem := keys.why_store_unusable(store))]
     works = f"The key store {' and '.join(stores)} signs evidence."
     return Check(ok=not problems, message=" ".join(problems) or works)
+
+
+def _replica() -> Check:
+    """Say whether the replica answers reads. If it does not, the primary does."""
+    state = replica_state()
+    if state.behind is None:
+        return Check(
+            ok=False,
+            message="The replica does not answer, so the primary answers its reads. See the server's log.",
+        )
+    if state.behind > _FAR_BEHIND:
+        megabytes = state.behind // 1_000_000
+        return Check(
+            ok=False,
+            message=f"The replica lacks {megabytes:,} MB of the database's log, so the primary answers most of its reads.",
+        )
+    return Check(ok=True, message="The replica answers session lists, search and costs.")
 
 
 def _workers() -> Check:

@@ -12,6 +12,10 @@ TWO_DATABASES: Final = (
     "DATABASE_URL and DATABASE_OWNER_URL lead to different databases: name the same host, port and database in both, "
     "with two users."
 )
+NO_REPLICA: Final = (
+    "DATABASE_REPLICA_URL does not lead to a streaming replica of the database in DATABASE_URL: name a standby server of it, "
+    "with the same database, or leave it out."
+)
 OLDEST_PGVECTOR: Final = (0, 7)
 """The first version with `halfvec` and `sparsevec`."""
 _VERSION_DIGITS: Final = 10_000

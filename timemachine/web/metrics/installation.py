@@ -18,6 +18,7 @@ from timemachine.core.jobs import JOBS
 from timemachine.core.migration_state import pending_migrations
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.home import home
+from timemachine.core.replica import has_replica, replica_state
 from timemachine.governance.audit_log.queries import events_behind
 from timemachine.jobs import workers
 from timemachine.jobs.models import JobBacklog
@@ -98,8 +99,22 @@ def _migrated() -> Iterator[Metric]:
     pending = GaugeMetricFamily("timemachine_migrations_pending", "Migrations that the database lacks.")
     pending.add_metric((), missing)
     yield pending
+    yield from _replica()
     if not missing:  # or there may be no tables to read
         yield from (*_work(), *_queue(), *_replays(), *_forwarding(), *_storage())
+
+
+def _replica() -> Iterator[Metric]:
+    up = GaugeMetricFamily("timemachine_replica_up", "1 if the replica answers.")
+    behind = GaugeMetricFamily(
+        "timemachine_replica_behind_bytes", "Bytes of the log of the database that the replica lacks."
+    )
+    if has_replica():
+        state = replica_state()
+        up.add_metric((), int(state.behind is not None))
+        if state.behind is not None:
+            behind.add_metric((), state.behind)
+    yield from (up, behind)
 
 
 def _work() -> Iterator[Metric]:

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Final
 
+from django.dispatch import receiver
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 
+from timemachine.core.replica import replica_read
 from timemachine.core.routes import route_of
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # several processes have none either
@@ -26,6 +28,20 @@ _SECONDS: Final = Histogram(
     buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
     registry=OF_THIS_PROCESS,
 )
+
+
+_READS: Final = Counter(
+    "timemachine_replica_reads_total",
+    "Reads that the replica could answer, by what answered them and why.",
+    ("answered_by",),
+    registry=OF_THIS_PROCESS,
+)
+
+
+@receiver(replica_read, weak=False)
+def count_read(answered_by: str, **_: object) -> None:
+    """Count a read."""
+    _READS.labels(answered_by).inc()
 
 
 class RequestMetrics:

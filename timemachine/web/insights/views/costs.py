@@ -10,6 +10,7 @@ from django.urls import reverse
 from timemachine.core.accounts.models import OPERATOR, Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.replica import read_from_replica
 from timemachine.recording.usage import costs as queries
 from timemachine.recording.usage.costs import CostQuery, latency_of_calls
 from timemachine.recording.usage.pure import figures
@@ -31,6 +32,7 @@ SPANS: Final = (7, 30, 90, YEAR)
 
 
 @get_view()
+@read_from_replica
 def costs(request: HttpRequest, access: Access) -> HttpResponse:
     """`/costs/`: the costs from `since` to `until`; `agent`, `model`, `tag` and `tool` filter, `latency=on` computes latencies and tags immediately,
     `all` names the table with all rows."""

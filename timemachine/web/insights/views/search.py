@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineError, Unavailable
+from timemachine.core.replica import read_from_replica
 from timemachine.memory.search.empty_results import explain_no_results
 from timemachine.memory.search.filters import MODES, STATUSES, SearchOptions
 from timemachine.memory.search.indexing import count_not_indexed
@@ -27,6 +28,7 @@ NARROWING: Final = frozenset(PARAMETERS) - {"q", "mode"}
 
 
 @get_view()
+@read_from_replica
 def search(request: HttpRequest, access: Access) -> HttpResponse:
     """`/search/?q=`: sessions with matching steps, best first; `mode`, `kind`, `tool`, `session` and others filter, `after` is the page cursor.
 

@@ -12,6 +12,7 @@ from timemachine.core.accounts.models import OPERATOR, Project
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.core.pure.home import local_key_file
+from timemachine.core.replica import read_from_replica
 from timemachine.evidence.queries import listed_seals
 from timemachine.management.demo.commands import DEMO_TAG
 from timemachine.memory.search.sessions import SessionQuery, SessionsPage, sessions_page
@@ -46,6 +47,7 @@ TYPED = {
 
 
 @get_view()
+@read_from_replica
 def sessions(request: HttpRequest, access: Access) -> HttpResponse:
     """`/`: the project's sessions, newest first, with the filters of the API; `after` is the page cursor."""
     here = {name: request.GET[name].strip() for name in FILTERS if request.GET.get(name, "").strip()}
