@@ -1,9 +1,12 @@
 """Whether two connections lead to the same database."""
 
-from secrets import randbits
-from typing import Any
+from __future__ import annotations
 
-from psycopg import Connection
+from secrets import randbits
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from psycopg import Connection
 
 
 def is_same_database(first: Connection[Any], second: Connection[Any]) -> bool:
