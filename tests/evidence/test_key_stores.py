@@ -17,12 +17,13 @@ from tests.evidence.sessions import compared_with_its_seal, long_session, messag
 from tests.evidence.tokens import PIN, Token, token_in
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import ADMIN, Project
-from timemachine.core.pure.errors import Unavailable
+from timemachine.core.pure.errors import InvalidInput, Unavailable
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.key_stores import key_store
 from timemachine.evidence.key_stores.interface import NewKey
 from timemachine.evidence.log import keys, project_log
 from timemachine.evidence.models import LogCheckpoint, LogEntry, Seal, SealCheckpoint, SigningKey
+from timemachine.evidence.pure.key_store_names import check_key_store
 from timemachine.evidence.sealing import due, seals
 from timemachine.recording.sessions.commands import append
 from timemachine.recording.sessions.models import Session
@@ -281,6 +282,17 @@ def test_a_class_that_cannot_be_imported_is_named(project: Project, settings: Se
     settings.SIGNING_KEY_STORE = "nowhere.Keys"
     with pytest.raises(Unavailable, match=r"The key store nowhere\.Keys does not work: ModuleNotFoundError"):
         keys.key_in_use(project)
+
+
+@pytest.mark.parametrize("name", ["hsm", "", ".", "bank.", "bank.my-keys", "bank..Keys", "1.2"])
+def test_what_names_no_key_store_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput, match="Set it to database, pkcs11, or the dotted path of a class"):
+        check_key_store(name)
+
+
+@pytest.mark.parametrize("name", ["database", "pkcs11", "bank.keys.Vault"])
+def test_a_key_store_is_named_by_a_word_or_the_path_of_a_class(name: str) -> None:
+    check_key_store(name)
 
 
 @pytest.mark.parametrize(
