@@ -143,9 +143,15 @@ if _owner_url() not in (
 REPLICA_WAIT_SECONDS = env.number("DATABASE_REPLICA_WAIT_MS", 100) / 1000
 if env.secret("DATABASE_REPLICA_URL") and env.text("TIMEMACHINE_PROCESS") == "web":
     _replica_config = dj_database_url.parse(env.secret("DATABASE_REPLICA_URL"))
-    _patience = {"connect_timeout": 2, "tcp_user_timeout": 3000}  # the primary answers meanwhile
+    _lost_after = {
+        "connect_timeout": 2,
+        "tcp_user_timeout": 3000,
+        "keepalives_idle": 2,
+        "keepalives_interval": 1,
+        "keepalives_count": 3,
+    }
     _replica_options = {
-        **_patience,
+        **_lost_after,
         **_replica_config.get("OPTIONS", {}),
         "prepare_threshold": 5,
         "pool": pool.options(env.number("DATABASE_POOL_SIZE", 24), alias="replica", wait=0.5),

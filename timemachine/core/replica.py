@@ -27,7 +27,10 @@ log = logging.getLogger(__name__)
 
 ALIAS: Final = "replica"
 PAUSE_SECONDS: Final = 3.0
-"""How long the primary answers everything after the replica was too far behind or did not answer."""
+"""How long the primary answers everything after the replica was too far behind or did not answer. It doubles with each
+failure after the first, up to `LONGEST_PAUSE`.
+"""
+LONGEST_PAUSE: Final = 30.0
 _STEP: Final = 0.002  # seconds
 _POSITION: Final = """
 SELECT CASE current_setting('synchronous_commit')
@@ -63,11 +66,12 @@ class ReplicaState:
 
 
 class _Rest:
-    """After a failure, the replica is tried again by one thread at a time, every few seconds."""
+    """After a failure, the replica is tried again by one thread at a time."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._until: float | None = None
+        self._pause = PAUSE_SECONDS
 
     def is_over(self) -> bool:
         """Return whether to use the replica. During a rest, only the first thread after it gets True."""
@@ -76,14 +80,17 @@ class _Rest:
                 return True
             if monotonic() < self._until:
                 return False
-            self._until = monotonic() + PAUSE_SECONDS
+            self._pause = min(2 * self._pause, LONGEST_PAUSE)
+            self._until = monotonic() + self._pause
             return True
 
     def begin(self) -> bool:
         """Begin or extend a rest. Return whether it is new."""
         with self._lock:
             is_new = self._until is None
-            self._until = monotonic() + PAUSE_SECONDS
+            if is_new:
+                self._pause = PAUSE_SECONDS
+            self._until = monotonic() + self._pause
             return is_new
 
     def end(self) -> bool:
