@@ -41,7 +41,7 @@ WORDS = [
     "exhausted",
 ]
 BARE = """
-SELECT a.*, i.data, o.data FROM tm_action a LEFT JOIN tm_payload i ON i.id = a.input_id
+SELECT a.*, i.packed, i.size, i.data, o.packed, o.size, o.data FROM tm_action a LEFT JOIN tm_payload i ON i.id = a.input_id
 LEFT JOIN tm_payload o ON o.id = a.output_id WHERE a.session_id = %s ORDER BY a.sequence
 """
 

@@ -6,6 +6,7 @@ from django.test import override_settings
 
 from tests.database_roles import as_owner
 from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.models import Payload
 from timemachine.knowledge.commands import NewFrame, get_or_create_collection
 from timemachine.knowledge.find import Query
 from timemachine.recording.answering import commands as answering
@@ -68,7 +69,7 @@ def worked(replay: Replay) -> Replay:
     return replay
 
 
-def tamper(statement: str, parameters: Sequence[int | str]) -> int:
+def tamper(statement: str, parameters: Sequence[int | str | bytes]) -> int:
     """Change rows without triggers, as a database administrator could. Return how many changed."""
     with as_owner() as cursor:
         cursor.execute("SET session_replication_role = replica")
@@ -76,6 +77,20 @@ def tamper(statement: str, parameters: Sequence[int | str]) -> int:
         changed: int = cursor.rowcount
         cursor.execute("SET session_replication_role = DEFAULT")
     return changed
+
+
+def stored_as(data: str) -> str:
+    """Return the assignments that give a payload the bytes of an SQL expression."""
+    return f"data = {data}, size = length({data}), packed = false"
+
+
+def unpack_payloads() -> None:
+    """Store every payload as earlier versions did, so that SQL can change its text."""
+    for payload in Payload.objects.filter(packed=True):
+        tamper(
+            f"UPDATE tm_payload SET {stored_as('%s::bytea')} WHERE id = %s",
+            [payload.data, payload.data, payload.id],
+        )
 
 
 def worked_off(comparison: Comparison) -> Comparison:

@@ -134,13 +134,18 @@ PROOFS: Final[Mapping[type[Model], Proof]] = {
     Payload: Proof(
         checked=SESSION,
         where="id = (SELECT output_id FROM tm_action WHERE " + _FIRST_STEP + ")",
-        proven="sha256 data media_type",
-        in_bundle="data media_type",
-        values={"sha256": "repeat('0', 64)", "media_type": "'file'", "data": "'altered'"},
+        proven="sha256 stored media_type",
+        in_bundle="stored media_type",
+        values={
+            "sha256": "decode(repeat('0', 64), 'hex')",
+            "media_type": "'file'",
+            "stored": "'altered', size = 7, packed = false",
+        },
         unproven={
             "id": INTERNAL,
             "project": INTERNAL,
-            "size": "the database computes it",
+            "size": "the database refuses another one, and packed bytes have no other",
+            "packed": "the database refuses it for bytes of this size",
             "created_at": INTERNAL,
         },
     ),

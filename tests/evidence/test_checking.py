@@ -33,7 +33,7 @@ OF_THREE = "UPDATE tm_sealed_record r"
 OF_SESSION = " FROM tm_seal s WHERE r.seal_id = s.id AND s.session_id = %s AND r.index = 3"
 ALTERATIONS = {
     "an answer": (
-        "UPDATE tm_payload SET data = 'x' WHERE id = (SELECT output_id FROM tm_action WHERE session_id = %s AND sequence = 2)",
+        "UPDATE tm_payload SET data = 'x', size = 1, packed = false WHERE id = (SELECT output_id FROM tm_action WHERE session_id = %s AND sequence = 2)",
         2,
         "field output ",
     ),

@@ -112,7 +112,11 @@ ALTERATIONS = {
     "a reason": ("UPDATE tm_comparison SET reason = 'x' WHERE id = %s", 0, "field about "),
     "a verdict": ("UPDATE tm_replay_step SET verdict = 'reworded' WHERE id = {cell}", 1, "field facts "),
     "a grounding": ("UPDATE tm_replay_step SET grounding = '{{}}' WHERE id = {cell}", 1, "field grounding "),
-    "an answer": ("UPDATE tm_payload SET data = 'x' WHERE id = {answer}", 1, "field output "),
+    "an answer": (
+        "UPDATE tm_payload SET data = 'x', size = 1, packed = false WHERE id = {answer}",
+        1,
+        "field output ",
+    ),
     "a cost": ("UPDATE tm_replay_attempt SET cost_usd = 7 WHERE step_id = {cell}", 1, "field facts "),
     "a variant's run": (
         "UPDATE tm_comparison_replay SET repeat = 0 WHERE arm = 1 AND comparison_id = %s",

@@ -224,7 +224,7 @@ def test_the_label_of_bytes_that_cannot_be_read_is_not_guessed(project: Project)
     session = long_session(project, 3)
     append(session.id, [ActionDraft(kind="event", output={"text": "all is well"})])
     assert checked(session) == []
-    change = "UPDATE tm_payload SET data = '{' WHERE id = (SELECT output_id FROM tm_action WHERE session_id = %s AND sequence = 4)"
+    change = "UPDATE tm_payload SET data = '{', size = 1, packed = false WHERE id = (SELECT output_id FROM tm_action WHERE session_id = %s AND sequence = 4)"
     assert tamper(change, [str(session.id)]) == 1
     (problem,) = compared_with_its_seal(session).problems
     assert problem["says"] == "The field output does not match what was sealed."

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import stored_as
 from tests.database_roles import as_owner
 from tests.verifier.bundles import faults, packed, unpacked
 from timemachine.core.accounts.models import Project
@@ -87,8 +88,9 @@ def test_requests_of_changed_bytes_are_altered(session: Session) -> None:
     assert [found.verdict for _, found in requests_of(session, [1, 4])] == ["verified", "reconstructed"]
     with as_owner() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
+        nobody = "convert_to('\"Nobody\"', 'UTF8')"
         cursor.execute(
-            "UPDATE tm_payload SET data = convert_to('\"Nobody\"', 'UTF8') WHERE id IN "
+            f"UPDATE tm_payload SET {stored_as(nobody)} WHERE id IN "
             "(SELECT input_id FROM tm_action WHERE session_id = %s AND input_id IS NOT NULL)",
             [session.id],
         )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from timemachine.core import prepared_statements
 from timemachine.core.payloads.queries import text_of
+from timemachine.core.payloads.stored import received, sent_sql
 from timemachine.core.pure.errors import TooLarge
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.postgres_text import original, original_json
@@ -57,9 +58,9 @@ LARGEST_FINDING = 64 * 1024 * 1024
 MOST_EXPLAINED = 64
 """How many terms, those with the highest weights, explain a hit."""
 
-_READ = """
+_READ = f"""
 SELECT f.id, f.number, f.version, f.title, f.uri, f.metadata, f.sha256, why.places, why.parts,
-       sum(p.size) OVER () AS total_bytes, CASE WHEN sum(p.size) OVER () <= %(largest)s THEN p.data END
+       sum(p.size) OVER () AS total_bytes, CASE WHEN sum(p.size) OVER () <= %(largest)s THEN {sent_sql("p")} END
 FROM tm_frame AS f JOIN tm_payload AS p ON p.id = f.payload_id
 CROSS JOIN LATERAL (
     SELECT array_agg(asked.place) AS places, array_agg(-(w.weights <#> asked.vector)) AS parts
@@ -67,7 +68,7 @@ CROSS JOIN LATERAL (
     WHERE w.frame_id = f.id AND w.weights <#> asked.vector < 0
 ) AS why
 WHERE f.id = ANY(%(rows)s::bigint[])
-"""
+"""  # noqa: S608  # names of columns
 
 
 class HitRow(NamedTuple):
@@ -123,7 +124,7 @@ def read_hit_rows(rows: Sequence[int], question: Question) -> dict[int, HitRow]:
             uri=original(uri),
             metadata=original_json(json.loads(metadata)),
             sha256=sha256,
-            text=text_of(data),
+            text=text_of(received(data)),
             matched=matched_terms(shared),
         )
     return frames

@@ -134,7 +134,7 @@ def source_of(project: Project, collection: str, source_id: str) -> Source:
     sources = (
         Source.objects.filter(project=project)
         .select_related("collection", "original", "text")
-        .defer("original__data", "text__data")
+        .defer("original__stored", "text__stored")
     )
     missing = NotFound("There is no such file in this project.", code="source_not_found")
     found = row_of(sources, source_id, missing)

@@ -155,9 +155,9 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
     ),
     Payload: Decision(
         read_models=(SharedPayload,),
-        shown=_names("sha256 media_type data"),
-        shown_as={"size": (Head, "size")},
-        not_shown=_names("id project created_at"),
+        shown=_names("sha256 media_type"),
+        shown_as={"size": (Head, "size"), "stored": (SharedPayload, "data")},
+        not_shown=_names("id project created_at packed"),
     ),
     Replay: Decision(
         read_models=(SharedReplay,),

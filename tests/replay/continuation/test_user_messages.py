@@ -174,7 +174,7 @@ def test_messages_are_found_in_the_requests_of_later_calls(project: Project, stu
 
 def test_from_an_altered_step_on_nothing_of_the_user_is_sent(chat: Session, stub: StubModelServer) -> None:
     altered = Action.objects.get(session=chat, sequence=4)
-    assert tamper("UPDATE tm_payload SET sha256 = %s WHERE id = %s", ["0" * 64, altered.output_id or 0]) == 1
+    assert tamper("UPDATE tm_payload SET sha256 = %s WHERE id = %s", [bytes(32), altered.output_id or 0]) == 1
     play(stub, A, FIRST)
     assert ending_of(continued(chat, 2)).why == "finished"
 

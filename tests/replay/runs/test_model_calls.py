@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from tests.builders import replayed, tamper
+from tests.builders import replayed, stored_as, tamper, unpack_payloads
 from tests.replay.continuation.conftest import stubbed
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
@@ -168,10 +168,9 @@ def test_a_debug_replay_calls_the_recorded_model(session: Session, stub: StubMod
 def test_a_changed_request_is_named_and_not_sent(session: Session, stub: StubModelServer) -> None:
     first = session.actions.get(sequence=1)
     assert first.input_id is not None
-    assert tamper(
-        "UPDATE tm_payload SET data = convert_to(replace(convert_from(data, 'UTF8'), 'careful', 'carefree'), 'UTF8') WHERE id = %s",
-        [first.input_id],
-    )
+    unpack_payloads()
+    altered = "convert_to(replace(convert_from(data, 'UTF8'), 'careful', 'carefree'), 'UTF8')"
+    assert tamper(f"UPDATE tm_payload SET {stored_as(altered)} WHERE id = %s", [first.input_id])
     changed, kept = all_steps(replayed(session, AUDIT))
     assert (changed.context, kept.context) == ("altered", "verified")
     assert "no longer matches its recorded hash" in changed.evidence["not_asked"]

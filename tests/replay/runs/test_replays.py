@@ -342,7 +342,10 @@ def test_every_find_inside_an_ask_is_verified(project: Project) -> None:
     (step,) = all_steps(replayed(session, AUDIT))
     assert [frame["rank"] for frame in step.frames] == [1, 2]
     assert value(step.output) == passages[1]
-    tamper("UPDATE tm_payload SET data = set_byte(data, 0, 88) WHERE sha256 = %s", [text_sha256(passages[1])])
+    tamper(
+        "UPDATE tm_payload SET data = set_byte(data, 0, 88) WHERE sha256 = decode(%s, 'hex')",
+        [text_sha256(passages[1])],
+    )
     (step,) = all_steps(replayed(session, AUDIT))
     assert step.context == "altered"
     assert step.output is None

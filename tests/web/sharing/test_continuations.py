@@ -8,7 +8,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from tests.api.conftest import program
-from tests.builders import tamper
+from tests.builders import stored_as, tamper, unpack_payloads
 from tests.evidence.sessions import compared_with_its_seal
 from tests.replay.continuation.conftest import continued, drafts, repeat, stubbed, worked
 from tests.stub_model_server import StubModelServer
@@ -169,8 +169,10 @@ def test_the_origin_stays_when_the_continued_session_is_deleted(project: Project
 
 
 def test_an_altered_end_does_not_break_the_page_of_a_profile(project: Project, diverged: Replay) -> None:
+    unpack_payloads()
+    altered = """convert_to(replace(convert_from(data, 'UTF8'), '"calls":3', '"calls":"x"'), 'UTF8')"""
     tamper(
-        "UPDATE tm_payload SET data = convert_to(replace(convert_from(data, 'UTF8'), '\"calls\":3', '\"calls\":\"x\"'), 'UTF8') "
+        f"UPDATE tm_payload SET {stored_as(altered)} "
         "WHERE id = (SELECT output_id FROM tm_action WHERE session_id = %s AND sequence = 6)",
         [str(diverged.branch_id)],
     )

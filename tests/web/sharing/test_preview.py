@@ -7,7 +7,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from tests import builders
-from tests.builders import QUESTIONS, compared, recorded_session, tamper
+from tests.builders import QUESTIONS, compared, recorded_session, stored_as, tamper
 from tests.governance.sharing.recorded import replayed
 from tests.web.sharing.share_forms import created_at, form_at
 from tests.web.sharing.test_redaction import RULES, TRACES, Received, session, traces
@@ -321,8 +321,8 @@ def test_the_limit_on_reading_also_applies_to_the_answers_of_replays(
         session = recorded_session(project, key=f"s{many}", questions=QUESTIONS[:1])
         comparison = compared(project, [session], *(f"local:extractive-{each}" for each in (1, 3, 5)[:many]))
         tamper(
-            "UPDATE tm_payload SET data = %s WHERE id IN (SELECT output_id FROM tm_replay_step)",
-            ["a@example.com"],
+            f"UPDATE tm_payload SET {stored_as('%s::bytea')} WHERE id IN (SELECT output_id FROM tm_replay_step)",
+            ["a@example.com"] * 2,
         )
         target = target_of(project, "comparison", comparison.id)
         found.append(preview_of(unsaved_link(project, target, Terms(), by="test")).readable_matches)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from tests.builders import compared, replayed, tamper
+from tests.builders import compared, replayed, stored_as, tamper
 from tests.replay.continuation.conftest import stubbed
 from tests.replay.runs.test_model_calls import AUDIT, READ, SYSTEM, asked
 from tests.stub_model_server import Script, StubModelServer
@@ -175,7 +175,7 @@ def test_the_evidence_of_the_link_names_the_altered_request(
 def alter(session: Session, data: str) -> None:
     """Change the stored bytes of the request of step 2."""
     tamper(
-        f"UPDATE tm_payload SET data = {data} WHERE id = "
+        f"UPDATE tm_payload SET {stored_as(data)} WHERE id = "
         "(SELECT input_id FROM tm_action WHERE session_id = %s AND sequence = 2)",
         [str(session.id)],
     )

@@ -12,8 +12,9 @@ from django.db import connection, models
 from django.db.models import Exists, OuterRef, Q
 from psycopg.sql import SQL, Identifier
 
-from timemachine.core.payloads.fields import FaithfulTextField
+from timemachine.core.payloads.fields import FaithfulTextField, hash_bytes
 from timemachine.core.payloads.models import Payload
+from timemachine.core.payloads.stored import to_store
 from timemachine.core.pure.content import Content
 
 type Prepare = Callable[[Any], Any]
@@ -26,12 +27,12 @@ them.
 AT_ONCE = 10_000
 _BINDING = (models.DB_CASCADE, models.DO_NOTHING)
 _INSERT = """
-INSERT INTO tm_payload (project_id, sha256, media_type, data)
-SELECT %b, new.* FROM unnest(%b::text[], %b::text[], %b::bytea[]) AS new
+INSERT INTO tm_payload (project_id, sha256, media_type, size, data, packed)
+SELECT %b, new.* FROM unnest(%b::bytea[], %b::text[], %b::bigint[], %b::bytea[], %b::boolean[]) AS new
 ON CONFLICT DO NOTHING RETURNING id, sha256, media_type
 """
 _FIND = """
-SELECT id, sha256, media_type FROM tm_payload WHERE project_id = %b AND sha256 = ANY(%b::text[])
+SELECT id, sha256, media_type FROM tm_payload WHERE project_id = %b AND sha256 = ANY(%b::bytea[])
 ORDER BY id FOR KEY SHARE
 """
 _LOCK = "SELECT FROM tm_payload WHERE id = ANY(%s) ORDER BY id FOR UPDATE"
@@ -116,12 +117,15 @@ def _lookups(
 
 def _inserted(project_id: UUID, contents: Sequence[Content]) -> dict[tuple[str, str], int]:
     """Return the inserted rows. One array per column: a parameter for each value takes twice the time."""
-    columns = [[getattr(content, name) for content in contents] for name in ("sha256", "media_type", "data")]
-    return _named(_INSERT, [project_id, *columns])
+    rows = (
+        (hash_bytes(content.sha256), content.media_type, len(content.data), *to_store(content.data))
+        for content in contents
+    )
+    return _named(_INSERT, [project_id, *map(list, zip(*rows, strict=True))])
 
 
 def _ids(project_id: UUID, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    return _named(_FIND, [project_id, [sha256 for sha256, _ in names]])
+    return _named(_FIND, [project_id, [hash_bytes(sha256) for sha256, _ in names]])
 
 
 def _named(sql: str, facts: Sequence[object]) -> dict[tuple[str, str], int]:
@@ -129,7 +133,7 @@ def _named(sql: str, facts: Sequence[object]) -> dict[tuple[str, str], int]:
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         cursor.execute(sql, facts)
-        return {(sha256, media_type): row for row, sha256, media_type in cursor}
+        return {(sha256.hex(), media_type): row for row, sha256, media_type in cursor}
 
 
 def copy_rows(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> None:

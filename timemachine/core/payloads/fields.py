@@ -1,4 +1,4 @@
-"""Model fields for any text: what PostgreSQL cannot store is encoded by `core.pure.postgres_text`, and decoded when
+"""Model fields for hashes, and for any text: what PostgreSQL cannot store is encoded by `core.pure.postgres_text`, and decoded when
 read.
 """
 
@@ -23,6 +23,25 @@ class FaithfulTextField(models.TextField[_ST, _GT]):
 
     def from_db_value(self, value: str | None, *_: Any) -> str | None:
         return original(value) if isinstance(value, str) else value
+
+
+class Sha256Field(models.BinaryField[_ST, _GT]):
+    """A hash: 32 bytes in the database, 64 lower-case hexadecimal digits in Python. Other text equals no hash."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        prepared = super().get_prep_value(value)
+        return hash_bytes(prepared) if isinstance(prepared, str) else prepared
+
+    def from_db_value(self, value: bytes | memoryview | None, *_: Any) -> str | None:
+        return None if value is None else value.hex()
+
+
+def hash_bytes(sha256: str) -> bytes:
+    """Return the bytes of a hash in hexadecimal digits; of other text no bytes."""
+    try:
+        return bytes.fromhex(sha256)
+    except ValueError:
+        return b""
 
 
 class FaithfulJSONField(models.JSONField[_ST, _GT]):

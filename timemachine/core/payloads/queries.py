@@ -4,19 +4,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import BinaryField, F, Func, Value
-
 from timemachine.core.payloads.models import Payload
+from timemachine.core.payloads.stored import shown_of
 from timemachine.core.pure.content import readable_value, sha256_hex
+from timemachine.core.pure.errors import DamagedContent
 
 
 def value(payload: Payload | None) -> Any:
-    """Return the stored value, of altered bytes that are not readable as such their text. None without a payload."""
-    return None if payload is None else readable_value(payload.media_type, bytes(payload.data))
+    """Return the stored value, of altered bytes that are not readable as such their text. None without a payload.
+
+    Raises `DamagedContent`.
+    """
+    return None if payload is None else readable_value(payload.media_type, payload.data)
 
 
 def text(payload: Payload) -> str:
-    """Return the payload's bytes as text."""
+    """Return the payload's bytes as text. Raises `DamagedContent`."""
     return text_of(payload.data)
 
 
@@ -25,9 +28,17 @@ def text_of(data: bytes | memoryview) -> str:
     return str(readable_value("text/plain", bytes(data)))
 
 
+def current_data(payload: Payload) -> bytes:
+    """Return the bytes that are in the database now, of damaged ones what is stored: they have another hash."""
+    try:
+        return payload.data
+    except DamagedContent:
+        return bytes(payload.stored)
+
+
 def current_sha256(payload: Payload) -> str:
     """Compute the SHA-256 of the bytes that are in the database now, in hex."""
-    return sha256_hex(bytes(payload.data))
+    return sha256_hex(current_data(payload))
 
 
 def is_intact(payload: Payload | None) -> bool:
@@ -46,9 +57,8 @@ class Head:
 
 def heads(ids: Iterable[int], length: int) -> dict[int, Head]:
     """Return the first `length` bytes of payloads by id, in one query. The ids must be those of one project's rows."""
-    begins = Func(F("data"), Value(1), Value(length), function="substring", output_field=BinaryField())
-    found = Payload.objects.filter(id__in=list(ids)).annotate(head=begins)
+    found = Payload.objects.filter(id__in=list(ids)).annotate(head=shown_of(length))
     return {
-        row: Head(media_type=media_type, data=bytes(head), size=size)
+        row: Head(media_type=media_type, data=head, size=size)
         for row, media_type, head, size in found.values_list("id", "media_type", "head", "size")
     }

@@ -10,6 +10,7 @@
     ├── TooManyRequests         429  try again later; facts["retry_after_seconds"] says when
     ├── ModelFailed             502  the model's provider refused or failed; carries the provider's message
     │   └── Cancelled           409  the call was cancelled; if it had been sent, it may have been billed
+    ├── DamagedContent          500  stored bytes cannot be decompressed
     └── Unavailable             503  something required is not configured or not running
 
 Errors are raised where the fault is known and translated once, at the interface: a status and facts for programs, a
@@ -98,6 +99,19 @@ class Cancelled(ModelFailed):
 
     status = 409
     default_code = "cancelled"
+
+
+class DamagedContent(TimeMachineError):
+    """The stored bytes of a content cannot be decompressed to the `size` that was recorded."""
+
+    default_code = "content_damaged"
+
+    def __init__(self, size: int) -> None:
+        message = (
+            f"A recorded content of {size:,} bytes is damaged in the database and cannot be read. The check of the"
+            " session's seal names the step. To get it back, restore a backup."
+        )
+        super().__init__(message, size=size)
 
 
 class Unavailable(TimeMachineError):

@@ -10,13 +10,19 @@ else:
 
 MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _LARGEST_WINDOW: Final = 27
-"""Power of two of the bytes that a frame may make the reader hold; the reader's own limit for files."""
+"""The reader's own limit for files."""
 
+type Compressor = zstd.ZstdCompressor
 type Decompressor = zstd.ZstdDecompressor
 Error: Final = zstd.ZstdError
 
 
-def decompressor() -> Decompressor:
-    """Return a reader of one frame."""
-    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _LARGEST_WINDOW}
+def decompressor(largest_window: int = _LARGEST_WINDOW) -> Decompressor:
+    """Return a reader of one frame, which holds at most that power of two of bytes."""
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: largest_window}
     return zstd.ZstdDecompressor(options=options)
+
+
+def compressor(level: int) -> Compressor:
+    """Return a writer of frames, one after another."""
+    return zstd.ZstdCompressor(level=level)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from timemachine.core.payloads.models import Payload
+from timemachine.core.payloads.queries import current_data
 from timemachine.evidence.pure.record import Field
 
 GROUP_BYTES: Final = 32 * 1024 * 1024  # a single payload may be larger
@@ -13,9 +14,8 @@ def read(fields: Sequence[Field]) -> Iterator[tuple[int, bytes]]:
     """Yield id and bytes of each payload that still exists, in the order of the fields."""
     for group in grouped_by_size(fields, lambda each: each.size):
         ids = [each.payload for each in group if each.payload is not None]
-        rows = {
-            row: bytes(data) for row, data in Payload.objects.filter(id__in=ids).values_list("id", "data")
-        }
+        found = Payload.objects.filter(id__in=ids).only("stored", "size", "packed")
+        rows = {payload.id: current_data(payload) for payload in found}
         yield from ((row, rows[row]) for row in ids if row in rows)
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.stored import sent_sql, shown
+from timemachine.core.pure.packing import packed_length
 from timemachine.core.pure.postgres_text import searchable
 from timemachine.memory.search.indexing import LONGEST_NAME
 from timemachine.memory.search.pure import excerpt
@@ -14,8 +16,9 @@ from timemachine.memory.search.retrievers import RankedSteps, lexemes_of
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.prepared_rows import columns, rows_with
 
+_NEEDED: Final = (str(LONGEST), str(packed_length(LONGEST)))
 _HITS: Final = f"""
-SELECT {columns(Action, "a")}, coalesce(w.cut, false), o.media_type, substring(o.data FOR {LONGEST}), i.media_type, substring(i.data FOR {LONGEST})
+SELECT {columns(Action, "a")}, coalesce(w.cut, false), o.media_type, {sent_sql("o", *_NEEDED)}, i.media_type, {sent_sql("i", *_NEEDED)}
 FROM tm_action a LEFT JOIN tm_searched_action w ON w.action_id = a.id
 LEFT JOIN tm_payload o ON o.id = a.output_id LEFT JOIN tm_payload i ON i.id = a.input_id
 WHERE a.project_id = %(project)s AND a.id = ANY(%(rows)s::bigint[])
@@ -79,7 +82,7 @@ def _sources(step: _Step) -> list[Source]:
     failed = " ".join(filter(None, (action.error_type, action.error_message)))
     named = " ".join(filter(None, (action.name, action.tool))) or action.label
     bodies = [
-        Source(part=part, text=text_of(media_type, data))
+        Source(part=part, text=text_of(media_type, shown(data, LONGEST)))
         for part, media_type, data in (
             ("output", step.said_as, step.said),
             ("input", step.given_as, step.given),

@@ -7,8 +7,10 @@ from typing import Any, Final
 from django.db import connection
 
 from timemachine.core.database import SqlParameters
+from timemachine.core.payloads.stored import received, sent_sql
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.errors import InvalidInput, NotFound
+from timemachine.core.pure.packing import packed_length
 from timemachine.core.pure.postgres_text import original
 from timemachine.memory.patterns.pure.step_texts import Step, failure_of
 from timemachine.memory.transcripts.pure.proposal_rules import LONGEST_READ, RULES, Line, Proposal, proposals
@@ -32,10 +34,11 @@ NEAR: Final = 1_000
 
 _OF_AGENT: Final = frozenset({"ask", "llm_call", "tool_call", "put", "find", "memory_op"})
 _CALLS: Final = frozenset({"tool_call", "tool_result"})
+_NEEDED: Final = (str(MOST_BYTES), str(packed_length(MOST_BYTES)))
 _ROWS: Final = f"""
 SELECT a.sequence, a.kind, a.layer, a.role, coalesce(a.tool, a.name), a.call_id, a.error_type, a.error_message,
        coalesce({SIGNIFICANCE_SQL}, 'normal') = 'normal' AND now.action_id IS NULL AND {HAPPENED_HERE_SQL},
-       i.media_type, i.size, substring(i.data, 1, {MOST_BYTES}), o.media_type, o.size, substring(o.data, 1, {MOST_BYTES})
+       i.media_type, i.size, {sent_sql("i", *_NEEDED)}, o.media_type, o.size, {sent_sql("o", *_NEEDED)}
 FROM tm_action a {JOINED}
 LEFT JOIN tm_payload i ON i.id = a.input_id AND a.kind = ANY(%(asking)s)
 LEFT JOIN tm_payload o ON o.id = a.output_id AND a.kind = ANY(%(saying)s)
@@ -165,9 +168,10 @@ def _value(media_type: str | None, size: int | None, data: Any) -> Any:
     """Return a payload's value, or the beginning of its text if it is long or not what its media type says."""
     if media_type is None:
         return None
+    head = received(data, MOST_BYTES)
     if size is not None and size <= MOST_BYTES:
         try:
-            return value_of(media_type, bytes(data))
+            return value_of(media_type, head)
         except (ValueError, InvalidInput):
             pass
-    return bytes(data).decode("utf-8", "replace")
+    return head.decode("utf-8", "replace")

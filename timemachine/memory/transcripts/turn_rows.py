@@ -11,8 +11,10 @@ from uuid import UUID
 
 from timemachine.core import prepared_statements
 from timemachine.core.database import SqlParameters
+from timemachine.core.payloads.stored import columns_sql, received
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.content import value_of
+from timemachine.core.pure.packing import packed_length
 from timemachine.core.pure.postgres_text import original
 from timemachine.recording.annotations.significance.queries import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
 from timemachine.recording.sessions.pure.turn_text import Deleted, Turn
@@ -40,15 +42,19 @@ FROM counted
 _OWN: Final = """
        a.id, a.session_id, a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, a.significance, a.importance, a.tags, a.started_at,
        a.duration_ms, a.error_type, a.error_message, a.copied_from IS NOT NULL AS copied,
-       i.media_type AS given_as, i.data AS given, i.size AS given_size, o.media_type AS said_as, o.data AS said, o.size AS said_size
+       i.media_type AS given_as, i.data AS given, i.size AS given_size, i.packed AS given_packed,
+       o.media_type AS said_as, o.data AS said, o.size AS said_size, o.packed AS said_packed
 """
 _PAYLOADS: Final = "LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id"
+_NEEDED: Final = ("%(longest)s::int", "%(packed)s::int")
+_GIVEN: Final = columns_sql("a.given_packed", "a.given_size", "a.given", *_NEEDED)
+_SAID: Final = columns_sql("a.said_packed", "a.said_size", "a.said", *_NEEDED)
 _SIZE: Final = "least(coalesce(i.size, 0), %(longest)s::int) + least(coalesce(o.size, 0), %(longest)s::int)"
 _COLUMNS_AND_JOINS: Final = f"""
 SELECT a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, {SIGNIFICANCE_SQL},
        {IMPORTANCE_SQL}, a.tags, a.started_at, a.duration_ms,
        a.error_type, left(a.error_message, %(longest)s::int), length(a.error_message),
-       a.given_as, substring(a.given FOR %(longest)s::int), a.given_size, a.said_as, substring(a.said FOR %(longest)s::int), a.said_size,
+       a.given_as, {_GIVEN}, a.given_size, a.said_as, {_SAID}, a.said_size,
        a.copied, e.erased_at, e.erased_by, e.reason, a.session_id
 FROM a LEFT JOIN tm_erased_turn e ON e.session_id = a.session_id AND e.sequence = a.sequence {JOINED}
 """  # noqa: S608
@@ -172,7 +178,8 @@ def _pages(sql: str, facts: SqlParameters, after: int) -> Iterator[Row]:
 
 
 def _fetched(sql: str, facts: SqlParameters) -> list[tuple[Any, ...]]:
-    return prepared_statements.send(sql, facts, binary=True).rows()
+    packed = packed_length(facts["longest"])
+    return prepared_statements.send(sql, facts | {"packed": packed}, binary=True).rows()
 
 
 def _row(row: tuple[Any, ...], longest: int) -> Row:
@@ -227,4 +234,5 @@ def _row(row: tuple[Any, ...], longest: int) -> Row:
 
 
 def _value(longest: int, media_type: str, data: bytes, size: int) -> Any:
-    return value_of(media_type, data) if size <= longest else data.decode("utf-8", "ignore")
+    head = received(data, longest)
+    return value_of(media_type, head) if size <= longest else head.decode("utf-8", "ignore")

@@ -111,7 +111,7 @@ def _put_all(lease: Lease[Intake]) -> None:
     intake = Intake.objects.select_related("collection", "session", "payload").get(id=lease.pk)
     file = HandedIn(
         name=intake.name,
-        data=bytes(intake.payload.data),
+        data=intake.payload.data,
         title=intake.title,
         uri=intake.uri,
         replace=intake.replace,

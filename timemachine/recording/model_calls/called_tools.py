@@ -8,6 +8,7 @@ from typing import Final
 from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
+from timemachine.core.payloads.stored import bytes_of
 from timemachine.core.pure.content import value_of
 from timemachine.llm.pure.requests.neutral import Tool, ToolCall
 from timemachine.recording.model_calls.pure.inferred_tools import inferred_tools
@@ -56,9 +57,9 @@ def _tool_calls(actions: QuerySet[Action]) -> Iterator[tuple[str | None, ToolCal
     calls = made.alias(number=number)
     rows = calls.filter(number__lte=_CALLS_OF_A_TOOL)
     for agent, tool, media_type, data in rows.values_list(
-        "agent", "tool", "input__media_type", "input__data"
+        "agent", "tool", "input__media_type", bytes_of("input")
     ):
-        given = None if media_type is None else value_of(media_type, bytes(data))
+        given = None if media_type is None else value_of(media_type, data)
         yield agent, ToolCall(id="", name=tool or "", arguments=given)
 
 
@@ -66,6 +67,6 @@ def _answered_calls(actions: QuerySet[Action]) -> Iterator[tuple[str | None, Too
     number = Window(RowNumber(), partition_by=[F("agent")], order_by=F("id"))
     answers = actions.filter(kind=MODEL_CALL, output__isnull=False).alias(number=number)
     rows = answers.filter(number__lte=_ANSWERS_OF_AN_AGENT)
-    for agent, media_type, data in rows.values_list("agent", "output__media_type", "output__data"):
-        parts = answer_parts(value_of(media_type, bytes(data)))
+    for agent, media_type, data in rows.values_list("agent", "output__media_type", bytes_of("output")):
+        parts = answer_parts(value_of(media_type, data))
         yield from ((agent, part) for part in parts if isinstance(part, ToolCall))

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.db.models import Q, QuerySet
 
+from timemachine.core.payloads.stored import bytes_of
 from timemachine.core.pure.content import readable_value, sha256_hex
 from timemachine.recording.model_calls.pure.conversation import BEGINNINGS, RecordedStep
 from timemachine.recording.sessions.deletions import IS_DELETED
@@ -38,8 +39,9 @@ _COLUMNS: Final = (
     "copied_from",
     "error_type",
     "error_message",
-    *(f"{side}__{column}" for side in _PAYLOADS for column in ("media_type", "data", "sha256")),
+    *(f"{side}__{column}" for side in _PAYLOADS for column in ("media_type", "sha256")),
 )
+_BYTES: Final = {f"{side}_bytes": bytes_of(side) for side in _PAYLOADS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,13 +117,13 @@ def levels_of(action: Action, rows: Collection[Row]) -> Iterator[Row]:
 
 def _rows(found: QuerySet[Action]) -> list[Row]:
     steps = found.annotate(is_deleted=IS_DELETED).order_by("sequence")
-    return list(steps.values(*_COLUMNS, "is_deleted"))
+    return list(steps.values(*_COLUMNS, "is_deleted", **_BYTES))
 
 
 def _is_intact(row: Row) -> bool:
     """Return whether the stored bytes of a step have the hashes that were recorded."""
-    stored = ((row.get(f"{side}__data"), row.get(f"{side}__sha256")) for side in _PAYLOADS)
-    return all(data is None or sha256_hex(bytes(data)) == sha256 for data, sha256 in stored)
+    stored = ((row.get(f"{side}_bytes"), row.get(f"{side}__sha256")) for side in _PAYLOADS)
+    return all(data is None or sha256_hex(data) == sha256 for data, sha256 in stored)
 
 
 def _step(row: Row, places: Mapping[str, int], shift: int) -> RecordedStep:
@@ -146,5 +148,5 @@ def _step(row: Row, places: Mapping[str, int], shift: int) -> RecordedStep:
 
 
 def _value(row: Row, side: str) -> Any:
-    data = row.get(f"{side}__data")
-    return None if data is None else readable_value(row[f"{side}__media_type"], bytes(data))
+    data = row.get(f"{side}_bytes")
+    return None if data is None else readable_value(row[f"{side}__media_type"], data)

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import F
 
+from timemachine.core.payloads.stored import bytes_of
 from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import TooLarge
 from timemachine.recording.otel.pure.message_events import lacks_messages, with_messages
@@ -48,8 +49,8 @@ def _recorded(drafts: Drafts) -> defaultdict[UUID, list[tuple[str, Any]]]:
     there = Action.objects.filter(session__in=without, parent_id_given__in=names, name__in=MESSAGE_EVENTS)
     whole = there.exclude(session__erased_fields__sequence=F("sequence")).exclude(source=None)
     rows = whole.order_by("sequence")
-    for session, around, data in rows.values_list("session", "parent_id_given", "source__data"):
-        found[session].append((str(around), parse_json(bytes(data))))
+    for session, around, data in rows.values_list("session", "parent_id_given", bytes_of("source")):
+        found[session].append((str(around), parse_json(data)))
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from timemachine.core import prepared_statements
+from timemachine.core.payloads.stored import bytes_of
 from timemachine.core.pure.content import parse_json
 from timemachine.recording.otel.pure import sums
 from timemachine.recording.otel.pure.claude_code import (
@@ -162,9 +163,9 @@ def _add_sources(found: Mapping[UUID, list[ActionDraft]]) -> None:
         session__in={session for session, _ in without}, client_id__in={name for _, name in without}
     )
     sources = {
-        (session, name): parse_json(bytes(data))
+        (session, name): parse_json(data)
         for session, name, data in rows.exclude(source=None).values_list(
-            "session", "client_id", "source__data"
+            "session", "client_id", bytes_of("source")
         )
     }
     for session, some in found.items():

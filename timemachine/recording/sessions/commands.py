@@ -34,7 +34,7 @@ CHANGEABLE = ("name", "metadata", "tags")
 # building these statements with the ORM takes longer than running them
 _LOCK = f"SELECT {columns(Session)} FROM tm_session WHERE id = ANY(%(sessions)s) ORDER BY id FOR UPDATE"  # noqa: S608  # names of columns
 _KNOWN = """
-SELECT asked.session, asked.client_id, a.sequence, p.sha256
+SELECT asked.session, asked.client_id, a.sequence, encode(p.sha256, 'hex')
 FROM unnest(%(sessions)s::uuid[], %(names)s::text[]) AS asked(session, client_id) CROSS JOIN LATERAL (
     SELECT sequence, source_id FROM tm_action WHERE session_id = asked.session AND client_id = asked.client_id LIMIT 1
 ) AS a LEFT JOIN tm_payload AS p ON p.id = a.source_id

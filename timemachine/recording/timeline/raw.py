@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.db.models import Prefetch
 
 from timemachine.core.payloads.models import Payload
+from timemachine.core.pure.content import text_bytes
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.timeline.schemas.actions import ReadAction
 from timemachine.recording.timeline.step import Head, heads
@@ -87,4 +88,5 @@ def _beginning(payload: int | None, found: Mapping[int | None, Head]) -> Any:
         return None
     head = found[payload]
     text, media_type = (head.text + "…", "text/plain") if head.cut else (head.text, head.media_type)
-    return Payload(id=payload, media_type=media_type, data=text.encode("utf-8", "surrogatepass"))
+    data = text_bytes(text)
+    return Payload(id=payload, media_type=media_type, stored=data, size=len(data))

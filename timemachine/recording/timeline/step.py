@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from django.db.models import BinaryField, Q
-from django.db.models.functions import Substr
+from django.db.models import Q
 
 from timemachine.core import prepared_statements
 from timemachine.core.payloads.models import Payload
+from timemachine.core.payloads.stored import shown_of
 from timemachine.recording.annotations.significance.queries import COMPRESSED_NOW, IMPORTANCE, SIGNIFICANCE
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import PARTIAL_TEXT
@@ -179,13 +179,11 @@ def heads(payload_ids: Iterable[int | None], first_bytes: int = FIRST_BYTES) -> 
     ids = {payload for payload in payload_ids if payload is not None}
     rows = (
         Payload.objects.filter(id__in=ids)
-        .annotate(head=Substr("data", 1, first_bytes, output_field=BinaryField()))
+        .annotate(head=shown_of(first_bytes))
         .values_list("id", "sha256", "media_type", "size", "head")
     )
     return {
-        row: Head(
-            sha256=sha256, media_type=media_type, size=size, text=_text(bytes(head)), cut=size > first_bytes
-        )
+        row: Head(sha256=sha256, media_type=media_type, size=size, text=_text(head), cut=size > first_bytes)
         for row, sha256, media_type, size, head in rows
     }
 

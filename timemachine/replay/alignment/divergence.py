@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import batched, groupby, zip_longest
 from typing import Any, Final
 
+from timemachine.core.payloads.stored import bytes_of
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.verdicts import NO_DIVERGENCE, OTHER_TOOL, calls_on_one_side, verdict_in_words
@@ -42,7 +43,6 @@ _CALLS_IN_WORDS: Final = {
 _STEPS_IN_WORDS: Final = {"ask": "an answer", "llm_call": "a model call", "message": "a message"}
 _READ_AT_ONCE: Final = 200
 _MOST_PATHS: Final = 3
-_OF_PAYLOAD: Final = ("media_type", "data")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,8 +238,8 @@ def _rows(side: Side, sequences: Sequence[int], payload: str) -> Iterable[tuple[
     replay = side.run.replay
     inside = "" if replay is None else "action__"
     holder = inside if payload == "input" else ""
-    payloads = (f"{holder}{payload}__{name}" for name in _OF_PAYLOAD)
-    columns = ("sequence", "parameters", f"{inside}kind", *payloads)
+    read = f"{holder}{payload}"
+    columns = ("sequence", "parameters", f"{inside}kind", f"{read}__media_type", bytes_of(read))
     if replay is None:
         actions = Action.objects.filter(session=side.run.session, sequence__in=sequences)
         return actions.values_list(*columns)
@@ -247,7 +247,7 @@ def _rows(side: Side, sequences: Sequence[int], payload: str) -> Iterable[tuple[
 
 
 def _step(parameters: JsonObject | None, kind: str, media_type: str | None, data: bytes | None) -> _Step:
-    found = None if media_type is None or data is None else value_of(media_type, bytes(data))
+    found = None if media_type is None or data is None else value_of(media_type, data)
     answer = answer_in(found) if kind == "ask" else None
     refused = is_refused_by(parameters)
     return _Step(value=found if answer is None else answer, refused=refused)

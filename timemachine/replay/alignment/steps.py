@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from django.db.models import BinaryField, BooleanField, ExpressionWrapper, F, Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Substr
 
 from timemachine.core.payloads.models import Payload
 from timemachine.core.payloads.queries import text_of
+from timemachine.core.payloads.stored import bytes_of
 from timemachine.core.pure.content import sha256_hex, text_sha256
 from timemachine.core.pure.errors import TooLarge
 from timemachine.recording.sessions.models import Action, Hit, Session
@@ -85,7 +85,7 @@ def _read_long_answers(asks: Sequence[Row]) -> None:
     rows = [row for row in in_json if row["output_size"] > HEAD_BYTES]
     if not rows:
         return
-    payloads = Payload.objects.filter(id__in={row["output_id"] for row in rows}).values_list("id", "data")
+    payloads = Payload.objects.filter(id__in={row["output_id"] for row in rows}).values_list("id", bytes_of())
     found = {name: _answer_identity(data) for name, data in payloads.iterator(chunk_size=_READ_AT_ONCE)}
     for row in rows:
         row["output_answer"] = found[row["output_id"]]
@@ -204,7 +204,7 @@ def _frames(hits: QuerySet[Any], owner: str) -> dict[int, tuple[str, ...]]:
 def _columns_of(payload: str, prefix: str) -> dict[str, Combinable]:
     """Return the payload columns that `identity` and `beginning` need, with a prefix."""
     whole: dict[str, Combinable] = {part: F(f"{payload}__{part}") for part in PARTS[:3]}
-    head = Substr(f"{payload}__data", 1, HEAD_BYTES, output_field=BinaryField())
+    head = bytes_of(payload, HEAD_BYTES)
     return {f"{prefix}_{part}": column for part, column in {**whole, "head": head}.items()}
 
 

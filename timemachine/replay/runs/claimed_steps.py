@@ -50,7 +50,7 @@ _OF_ACTION: Final = (
     "cached",
     "cached_from",
 )
-_OF_PAYLOAD: Final = ("data", "media_type")
+_OF_PAYLOAD: Final = ("stored", "size", "packed", "media_type")
 _NEEDED: Final = (
     "replay",
     "sequence",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.content import content_of
 from timemachine.evidence import commands as evidence
 from timemachine.evidence.models import SealCheck
@@ -59,6 +60,10 @@ def everywhere(needle: str = CANARY) -> dict[str, int]:
         dump = out.getvalue().decode().lower()
         if any(each in dump for each in needles):
             found[table] = sum(any(each in line for each in needles) for line in dump.split("\n"))
+    if packed := sum(
+        needle.lower() in each.data.decode().lower() for each in Payload.objects.filter(packed=True)
+    ):
+        found["tm_payload"] = found.get("tm_payload", 0) + packed
     return found | _in_the_log(needle)
 
 

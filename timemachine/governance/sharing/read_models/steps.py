@@ -207,7 +207,7 @@ class SharedPayload:
 
 def shared_payload(payload: Payload) -> SharedPayload:
     """Return a payload with all of its bytes."""
-    return shown_of(SharedPayload, payload, data=bytes(payload.data))
+    return shown_of(SharedPayload, payload, data=payload.data)
 
 
 def recorded_document(action: Action, session: UUID) -> JsonObject:

@@ -120,7 +120,7 @@ def source_file(_request: HttpRequest, access: Access, name: str, id: str) -> Ht
     """Download the original file, in a way that no browser interprets."""
     found = source_of(access.project, name, id)
     name = found.name.encode("utf-8", "replace").decode().replace("/", "_").replace("\\", "_") or "file"
-    return download(bytes(found.original.data), name, "application/octet-stream")
+    return download(found.original.data, name, "application/octet-stream")
 
 
 def _marked(found: Source, request: HttpRequest) -> SourcePassage | None:

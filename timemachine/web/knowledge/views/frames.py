@@ -84,7 +84,7 @@ def download(_request: HttpRequest, access: Access, name: str, number: int, vers
     versions = versions_of(collection_of(access.project, name), number)
     if (found := versions.filter(version=version).first()) is None:
         raise NotFound(f"Frame {number} has no version {version}.", code="no_such_version")
-    return download_of(bytes(found.payload.data), f"frame-{number}-version-{version}.txt")
+    return download_of(found.payload.data, f"frame-{number}-version-{version}.txt")
 
 
 def _page(

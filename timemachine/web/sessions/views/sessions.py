@@ -97,14 +97,14 @@ def payload(_request: HttpRequest, access: Access, id: str, sha256: str) -> Http
     session = session_of(access.project, id)
     found = _payload_of(session, sha256)
     extension = "json" if found.media_type == "application/json" else "txt"
-    return download(bytes(found.data), f"{sha256[:16]}.{extension}")
+    return download(found.data, f"{sha256[:16]}.{extension}")
 
 
 @get_view()
 def payload_image(_request: HttpRequest, access: Access, id: str, sha256: str, number: int) -> HttpResponse:
     """Return an image in a payload of this session."""
     found = _payload_of(session_of(access.project, id), sha256)
-    return image_in_payload(found.media_type, bytes(found.data), number)
+    return image_in_payload(found.media_type, found.data, number)
 
 
 def _payload_of(session: Session, sha256: str) -> Payload:
