@@ -27,6 +27,7 @@ from tests.scheduling import LongFilesFirst
 from tests.static_files import find_once
 from timemachine.config.celery import app as queue
 from timemachine.core.accounts.models import Project
+from timemachine.core.row_security import rows_of_every_project
 from timemachine.recording.sessions.models import Session
 
 MIGRATED = "migrated"
@@ -169,6 +170,13 @@ def not_at_midnight() -> None:
     passed = time.time() % DAY_SECONDS
     if passed > DAY_SECONDS - 60:
         time.sleep(DAY_SECONDS - passed + 0.1)
+
+
+@pytest.fixture(autouse=True)
+def every_row() -> Iterator[None]:
+    """See the rows of every project, as a command does, whatever a view that an earlier test called chose."""
+    with rows_of_every_project():
+        yield
 
 
 @pytest.fixture(autouse=True)

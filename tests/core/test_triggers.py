@@ -138,16 +138,6 @@ def test_a_replica_setting_of_a_role_or_database_is_named(whose: str) -> None:
     check_database()
 
 
-def test_a_replica_setting_of_everyone_is_named() -> None:
-    with as_owner() as cursor:
-        cursor.execute("ALTER ROLE ALL SET session_replication_role = replica")
-    try:
-        assert "run `ALTER ROLE ALL RESET session_replication_role` as a superuser." in problem()
-    finally:
-        with as_owner() as cursor:
-            cursor.execute("ALTER ROLE ALL RESET session_replication_role")
-
-
 def test_a_replica_setting_of_another_role_does_not_matter() -> None:
     role = f"replicator_{token_hex(4)}"
     with as_owner() as cursor:

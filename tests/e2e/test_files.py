@@ -175,7 +175,7 @@ def paused_half_way(product: Product, api: httpx.Client, import_id: str) -> Iter
 def no_reading(product: Product, table: str) -> Iterator[Callable[[], None]]:
     """Make every reader of the table wait until the block ends or the yielded function is called."""
     server = json.loads((product.home / "server.json").read_text())
-    with psycopg.connect(server["database_url"]) as connection:
+    with psycopg.connect(server["database_owner_url"]) as connection:
         connection.execute(SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(Identifier(table)))
         yield connection.rollback
 

@@ -121,7 +121,7 @@ def suite_of_asks(api: httpx.Client) -> str:
 def make_due(product: OwnProduct) -> None:
     """Move the next scheduled run into the past."""
     server = json.loads((product.home / "server.json").read_text())
-    with psycopg.connect(server["database_url"]) as connection:
+    with psycopg.connect(server["database_owner_url"]) as connection:
         connection.execute("UPDATE tm_suite SET next_run_at = now() - interval '1 minute'")
 
 

@@ -36,6 +36,12 @@ REFUSED = (
     "UPDATE tm_sealed_results SET id = id",
     "DELETE FROM django_migrations",
     "SELECT tm_drop_nearest_index('tm_session_trigrams')",
+    "ALTER TABLE tm_action DISABLE ROW LEVEL SECURITY",
+    "DROP POLICY one_project ON tm_action",
+    "ALTER ROLE timemachine_app BYPASSRLS",
+    "SET row_security = off; SELECT FROM tm_action",
+    "INSERT INTO tm_project (id, name, needs_second_factor) VALUES (gen_random_uuid(), 'Another', false)",
+    "COPY tm_action TO PROGRAM 'cat'",
 )
 
 
@@ -78,6 +84,11 @@ def test_the_server_uses_a_role_that_cannot_get_around_a_trigger(machine: Machin
         for statement in REFUSED:
             with pytest.raises(InsufficientPrivilege):
                 application.execute(statement)
+        application.execute("SET row_security = on")
+        assert application.execute("SELECT count(*) FROM tm_project").fetchone() == (0,)
+        application.execute("SET timemachine.project = '01a2163e-6b1c-7d0a-9e52-0c4f1c6c1a55'")
+        assert application.execute("SELECT count(*) FROM tm_project").fetchone() == (0,)
+        assert application.execute("UPDATE tm_project SET name = 'changed'").rowcount == 0
     assert machine.page("/sign-in/") == 200
     with owner(machine) as superuser:
         wait_until(lambda: connected(superuser))
@@ -89,6 +100,7 @@ def test_the_server_uses_a_role_that_cannot_get_around_a_trigger(machine: Machin
 
 def test_no_audit_event_can_be_changed(machine: Machine) -> None:
     with psycopg.connect(noted(machine).database_url, autocommit=True) as application:
+        application.execute("SET timemachine.project = '*'")
         project = application.execute("SELECT id FROM tm_project").fetchone()
         assert project
         application.execute(
@@ -132,9 +144,18 @@ def test_a_data_folder_without_roles_is_upgraded_at_the_next_start(home: Path, s
     machine = start(home).ready()
     assert machine.page("/sign-in/") == 200
     with psycopg.connect(noted(machine).database_url, autocommit=True) as application:
+        application.execute("SET timemachine.project = '*'")
         assert application.execute("SELECT count(*) FROM tm_project").fetchone() == (1,)
         with pytest.raises(InsufficientPrivilege):
             application.execute("CREATE TEMPORARY TABLE tm_held_session ()")
+
+
+def test_a_replica_setting_of_everyone_is_reported(machine: Machine) -> None:
+    with owner(machine) as superuser:
+        superuser.execute("ALTER ROLE ALL SET session_replication_role = replica")
+        message = checks(machine)["triggers"]["message"]
+        superuser.execute("ALTER ROLE ALL RESET session_replication_role")
+    assert "run `ALTER ROLE ALL RESET session_replication_role` as a superuser" in message
 
 
 def test_a_disabled_trigger_is_reported_and_prevents_the_next_start(home: Path, start: Start) -> None:

@@ -31,6 +31,7 @@ def test_hosts_are_checked_before_anything_answers() -> None:
     before = settings.MIDDLEWARE[: settings.MIDDLEWARE.index("timemachine.web.hosts.AllowedHosts")]
     assert before == [
         "timemachine.web.request_ids.RequestIds",
+        "timemachine.web.row_security.RowSecurity",
         "timemachine.web.metrics.requests.RequestMetrics",
         "timemachine.web.sharing.visitors.SharedHeaders",
         "timemachine.api.requests.NotStored",

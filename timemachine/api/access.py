@@ -10,6 +10,7 @@ from timemachine.core.accounts.commands.keys import authenticate_key
 from timemachine.core.accounts.models import ApiKey, Project
 from timemachine.core.audit.caller import identify
 from timemachine.core.pure.errors import NotAllowed
+from timemachine.core.row_security import rows_of_every_project, see_project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +35,17 @@ class BearerKey(HttpBearer):
 
     def authenticate(self, request: HttpRequest, token: str) -> Caller:  # noqa: ARG002  # ninja's form
         """Return the caller. Raises `NotSignedIn` for a key that is unknown, revoked or expired."""
-        found = Caller(key=authenticate_key(token))
+        found = caller_with(token)
         identify(found.by)
         return found
+
+
+def caller_with(key: str) -> Caller:
+    """Return the caller with this key, and let the request see the rows of its project. Raises `NotSignedIn`."""
+    with rows_of_every_project():
+        found = Caller(key=authenticate_key(key))
+    see_project(found.project.pk)
+    return found
 
 
 def caller(request: HttpRequest, scope: str) -> Caller:

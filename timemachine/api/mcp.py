@@ -20,8 +20,8 @@ from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
+from timemachine.api.access import caller_with
 from timemachine.api.errors import MethodNotAllowed, refusal
-from timemachine.core.accounts.commands.keys import authenticate_key
 from timemachine.core.pure.errors import NotAllowed, NotSignedIn, TimeMachineError, TooLarge
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.mcp.api import Refused, SavedExport
@@ -76,7 +76,7 @@ def _check(request: HttpRequest) -> None:
     word, _, key = request.headers.get("Authorization", "").partition(" ")
     if word.lower() != "bearer" or not key:
         raise NotSignedIn("Send an API key: Authorization: Bearer tmk_…. Create one under Settings.")
-    authenticate_key(key.strip())
+    caller_with(key.strip())
 
 
 def _origin(url: str) -> str:

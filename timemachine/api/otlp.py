@@ -21,10 +21,9 @@ from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
-from timemachine.api.access import Caller
+from timemachine.api.access import Caller, caller_with
 from timemachine.api.concurrency import SMALL, place
 from timemachine.api.errors import MethodNotAllowed, Unsupported, refusal
-from timemachine.core.accounts.commands.keys import authenticate_key
 from timemachine.core.database import failure_of
 from timemachine.core.pure.errors import (
     InvalidInput,
@@ -139,7 +138,7 @@ def _caller(request: HttpRequest) -> Caller:
         raise NotSignedIn(
             "Send an API key: OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20tmk_…. Create one under Settings."
         )
-    who = Caller(key=authenticate_key(key.strip()))
+    who = caller_with(key.strip())
     if "record" not in who.key.scopes:
         raise NotAllowed(
             "This key cannot record. Create one with the scope `record` under Settings.", code="scope_missing"

@@ -78,6 +78,7 @@ WEB_PROCESSES = min(2, os.cpu_count() or 1)
 """How many processes answer requests, see `timemachine.config.server`."""
 MIDDLEWARE = [
     "timemachine.web.request_ids.RequestIds",  # first, so that every log line and response has the id
+    "timemachine.web.row_security.RowSecurity",  # before everything that reads the database
     "timemachine.web.metrics.requests.RequestMetrics",
     "timemachine.web.sharing.visitors.SharedHeaders",  # before others, so that every response gets them
     "timemachine.api.requests.NotStored",
@@ -131,8 +132,9 @@ if env.text("TIMEMACHINE_PROCESS") == "web":
 
     # a connection for each of the 20 threads
     _options["pool"] = pool.options(env.number("DATABASE_POOL_SIZE", 24))
+_backend = {"ENGINE": "timemachine.core.postgresql"}
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": {**_database_config, "OPTIONS": _options, "CONN_MAX_AGE": 0}
+    "default": {**_database_config, **_backend, "OPTIONS": _options, "CONN_MAX_AGE": 0}
 }
 if _owner_url() not in (
     "",

@@ -10,14 +10,18 @@ be safe to run at any time.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from inspect import signature
 from typing import Any, Final
+from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import ForeignKey, Model, QuerySet
 
 from timemachine.core.pure.queue_names import DEFAULT
+from timemachine.core.row_security import rows_of
 
 type Next = Iterable[tuple["Job", Any]]
 """Jobs to enqueue after this one, each with an id."""
@@ -31,6 +35,7 @@ class Job:
     name: str
     queue: str
     function: Callable[..., Next | None]
+    of: type[Model] | None
     overdue: Overdue | None
     key: str
     at_start: bool
@@ -42,7 +47,9 @@ class Job:
         """Run the job for an id, which can be text as in a message. A periodic job takes none."""
         kinds = [each.annotation for each in signature(self.function).parameters.values()]
         given = [kind(str(each)) for kind, each in zip(kinds, ids, strict=True)]
-        return list(self.function(*given) or ())
+        project = None if self.of is None else _project_of(self.of, *given)
+        with nullcontext() if project is None else rows_of(project):
+            return list(self.function(*given) or ())
 
 
 JOBS: Final[dict[str, Job]] = {}
@@ -51,6 +58,7 @@ JOBS: Final[dict[str, Job]] = {}
 
 def job(
     *,
+    of: type[Model] | None = None,
     queue: str = DEFAULT,
     overdue: Overdue | None = None,
     key: str = "pk",
@@ -63,6 +71,7 @@ def job(
 
     Args:
 
+        of: The model of the id's row. The job sees only the rows of its project (`timemachine.core.row_security`).
         queue: One of `QUEUES`, in which it waits.
         overdue: What the periodic sweep enqueues: `Enqueued` rows with work to do, which are marked and not enqueued again for
             a while, or plain ids, which are enqueued at every sweep.
@@ -78,6 +87,7 @@ def job(
             name=function.__name__,
             queue=queue,
             function=function,
+            of=of,
             overdue=overdue,
             key=key,
             at_start=at_start,
@@ -90,3 +100,19 @@ def job(
         return made
 
     return declared
+
+
+def _project_of(model: type[Model], row_id: Any) -> UUID | None:
+    """Return the project of a row, or None if there is no such row (any more)."""
+    rows = model._base_manager.filter(pk=row_id)
+    found: UUID | None = rows.values_list(_path_to_project(model), flat=True).first()
+    return found
+
+
+@cache
+def _path_to_project(model: type[Model]) -> str:
+    """Return the lookup of a row's project: its own, or that of what it belongs to."""
+    if model._meta.db_table == "tm_project":
+        return "pk"
+    names = [field.name for field in model._meta.concrete_fields if isinstance(field, ForeignKey)]
+    return "project_id" if "project" in names else f"{names[0]}__project_id"

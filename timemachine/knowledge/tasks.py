@@ -5,9 +5,11 @@ from uuid import UUID
 from timemachine.core.jobs import Next, job
 from timemachine.core.pure.queue_names import INDEXING
 from timemachine.knowledge import embedding_backlog, hnsw
+from timemachine.knowledge.models import Collection
 
 
 @job(
+    of=Collection,
     queue=INDEXING,
     overdue=embedding_backlog.overdue,
     key="collection_id",
@@ -19,7 +21,7 @@ def embed_backlog(collection_id: UUID) -> Next:
     return [(embed_backlog, collection_id)] if embedding_backlog.embed_missing(collection_id) else []
 
 
-@job(queue=INDEXING, overdue=hnsw.collections_without_index)
+@job(of=Collection, queue=INDEXING, overdue=hnsw.collections_without_index)
 def index_collection(collection_id: UUID) -> None:
     """Build the index for semantic search in a large collection."""
     hnsw.build_for(collection_id)

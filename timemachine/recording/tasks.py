@@ -9,11 +9,13 @@ from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.annotations.significance import compression
 from timemachine.recording.answering import cache, running_asks
 from timemachine.recording.importing import worker as import_worker
+from timemachine.recording.importing.models import FileImport
 from timemachine.recording.intake import commands as intakes
 from timemachine.recording.intake import worker as intake_worker
+from timemachine.recording.intake.models import Intake
 
 
-@job(queue=INDEXING, overdue=intakes.overdue, at_start=True)
+@job(of=Intake, queue=INDEXING, overdue=intakes.overdue, at_start=True)
 def run_intake(intake_id: UUID) -> Next:
     """Put the passages of a file into its collection; then embed them and put the next file with the same URI."""
     intake_worker.work(intake_id)
@@ -21,7 +23,7 @@ def run_intake(intake_id: UUID) -> Next:
     return [*following, *((embed_backlog, each) for each in intakes.collection_of(intake_id))]
 
 
-@job(queue=INDEXING, overdue=import_worker.overdue, at_start=True)
+@job(of=FileImport, queue=INDEXING, overdue=import_worker.overdue, at_start=True)
 def run_import(import_id: UUID) -> None:
     """Import a file that another tool wrote."""
     import_worker.work(import_id)

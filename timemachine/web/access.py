@@ -17,6 +17,7 @@ from timemachine.core.accounts import queries
 from timemachine.core.accounts.models import ADMIN, OPERATOR, VIEWER, Membership, Project, User
 from timemachine.core.audit.caller import identify
 from timemachine.core.pure.errors import NotAllowed, NotFound, NotSignedIn
+from timemachine.core.row_security import see_project
 
 ROLE_WORDS = {VIEWER: "a viewer", OPERATOR: "an operator", ADMIN: "an administrator"}
 _STORED_AS = "timemachine.access"
@@ -90,7 +91,9 @@ def of(request: HttpRequest) -> Access:
     stored = request.META.get(_STORED_AS)
     if isinstance(stored, Access):
         return stored
-    request.META[_STORED_AS] = found = _of(request)
+    found = _of(request)
+    see_project(found.project.pk)
+    request.META[_STORED_AS] = found
     return found
 
 

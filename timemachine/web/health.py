@@ -29,6 +29,7 @@ from timemachine.evidence.log import keys
 from timemachine.jobs import workers
 from timemachine.jobs.models import JobBacklog
 from timemachine.jobs.queue import oldest_messages
+from timemachine.web.row_security import for_every_project
 
 _FAR_BEHIND: Final = 16_000_000
 """Bytes of the log that a replica may lack at one moment; a busy one is always a little behind."""
@@ -59,6 +60,7 @@ def live(_request: HttpRequest) -> JsonResponse:
 
 @never_cache
 @require_safe
+@for_every_project
 def ready(_request: HttpRequest) -> JsonResponse:
     """Answer whether this process can serve requests.
 
@@ -75,6 +77,7 @@ def ready(_request: HttpRequest) -> JsonResponse:
 
 @never_cache
 @require_safe
+@for_every_project
 def working(_request: HttpRequest) -> JsonResponse:
     """Answer whether workers run and keep up."""
     needed = _checks({"database": _database, "migrations": _migrations})

@@ -17,15 +17,18 @@ from timemachine.core.accounts.models import (
 )
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
+from timemachine.core.row_security import rows_of_every_project
 
 SOON = timedelta(days=14)
 
 
-def memberships_of(user: User) -> QuerySet[Membership]:
+@rows_of_every_project()
+def memberships_of(user: User) -> list[Membership]:
     """Return a person's projects and roles, in the order of joining."""
-    return user.memberships.select_related("project").order_by("created_at", "pk")
+    return list(user.memberships.select_related("project").order_by("created_at", "pk"))
 
 
+@rows_of_every_project()
 def belongs_elsewhere(user: User, by: User) -> bool:
     """Return whether a person also belongs to a project that `by` does not administer."""
     administered = by.memberships.filter(role=ADMIN)

@@ -1,9 +1,10 @@
 """Store bytes once, delete those that are no longer referenced, and insert many rows of any table."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import cache
 from itertools import batched
-from typing import Any
+from typing import Any, Final, LiteralString
 from uuid import UUID
 
 import psycopg
@@ -136,36 +137,92 @@ def _named(sql: str, facts: Sequence[object]) -> dict[tuple[str, str], int]:
         return {(sha256.hex(), media_type): row for row, sha256, media_type in cursor}
 
 
-def copy_rows(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows of a model in their order with `COPY`, in a fifth of the time of `bulk_create`. Each has a value for every column without a database default. Returns no
-    ids.
+def insert_rows(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows of a model in their order, in a fraction of the time of `bulk_create`: with one array per column.
+
+    Each has a value for every column without a database default. Returns no ids.
     """
     if not rows:
         return
-    into, plan = _plan(model)
-    with connection.cursor() as cursor, cursor.copy(into) as copying:
-        for row in rows:
-            copying.write_row(
-                [
-                    row[name] if prepare is None or row[name] is None else prepare(row[name])
-                    for name, prepare in plan
-                ]
-            )
+    statement, plan = _plan(model)
+    columns = [_column([row[name] for row in rows], prepare) for name, prepare in plan]
+    connection.ensure_connection()
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+        cursor.execute(statement, columns)
+
+
+def _column(values: list[Any], prepare: Prepare) -> list[Any] | None:
+    """Return the values of a column as their array; None if all are, which takes no space."""
+    if not any(value is not None for value in values):
+        return None
+    return [None if value is None else prepare(value) for value in values]
 
 
 @cache
-def _plan(model: type[models.Model]) -> tuple[bytes, list[tuple[str, Prepare | None]]]:
-    """Return the statement, and for each column its name and the function that prepares its values, if any."""
+def _plan(model: type[models.Model]) -> tuple[bytes, list[tuple[str, Prepare]]]:
+    """Return the statement, and for each column its name and the function that prepares its values."""
     meta = model._meta
     fields = [field for field in meta.concrete_fields if not (field.primary_key or field.generated)]
-    columns = SQL(", ").join([Identifier(str(field.column)) for field in fields])
-    into = SQL("COPY {} ({}) FROM STDIN").format(Identifier(meta.db_table), columns)
-    return into.as_bytes(), [(field.attname, _preparation(field)) for field in fields]
+    names = [Identifier(str(field.column)) for field in fields]
+    statement = SQL("INSERT INTO {} ({}) SELECT {} FROM unnest({}) AS new({})").format(
+        Identifier(meta.db_table),
+        SQL(", ").join(names),
+        SQL(", ").join(
+            name + SQL("::text[]" if isinstance(field, ArrayField) else "")
+            for name, field in zip(names, fields, strict=True)
+        ),
+        SQL(", ").join(SQL("%b::{}[]").format(SQL(_type_in_array(field))) for field in fields),
+        SQL(", ").join(names),
+    )
+    return statement.as_bytes(), [(field.attname, _preparation(field)) for field in fields]
 
 
-def _preparation(field: models.Field[Any, Any]) -> Prepare | None:
+def _type_in_array(field: models.Field[Any, Any]) -> LiteralString:
+    """Return the type of the elements that a column is inserted from: `text` where a cast would cut off long values."""
+    for kind, name in _TYPES_IN_ARRAY.items():
+        if isinstance(field, kind):
+            return name
+    if isinstance(field, models.ForeignKey):
+        return _type_in_array(field.target_field)
+    raise TypeError(field)
+
+
+def _preparation(field: models.Field[Any, Any]) -> Prepare:
+    """Return the function that gives all values of an array the same type, which psycopg needs."""
     if isinstance(field, FaithfulTextField):
         return field.get_prep_value
-    if isinstance(field, models.JSONField | ArrayField):
+    if isinstance(field, models.JSONField):
         return lambda value: field.get_db_prep_save(value, connection)
-    return None
+    if isinstance(field, ArrayField):
+        prepare = field.base_field.get_prep_value
+        return lambda value: _array_literal([prepare(each) for each in value])
+    kinds = (
+        kind for kind in (models.CharField, models.FloatField, models.DecimalField) if isinstance(field, kind)
+    )
+    return _PREPARATIONS.get(next(kinds, None), lambda value: value)
+
+
+def _array_literal(texts: Sequence[str]) -> str:
+    """Return a PostgreSQL array as text: `unnest` would flatten an array of arrays."""
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    return "{" + ",".join(f'"{text}"' for text in quoted) + "}"
+
+
+_TYPES_IN_ARRAY: Final[dict[type[Any], LiteralString]] = {
+    models.UUIDField: "uuid",
+    models.BigIntegerField: "bigint",
+    models.IntegerField: "integer",
+    models.FloatField: "double precision",
+    models.DecimalField: "numeric",
+    models.BooleanField: "boolean",
+    models.DateTimeField: "timestamptz",
+    models.JSONField: "jsonb",
+    models.CharField: "text",
+    models.TextField: "text",
+    ArrayField: "text",
+}
+_PREPARATIONS: Final[dict[type[Any] | None, Prepare]] = {
+    models.CharField: str,
+    models.FloatField: float,
+    models.DecimalField: Decimal,
+}

@@ -5,7 +5,7 @@ from typing import Final, Literal
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import F, Func, Q, QuerySet, TextField, Value
+from django.db.models import F, Func, Q, QuerySet, TextField, UUIDField, Value
 from django.db.models.functions import Concat
 
 from timemachine.core import prepared_statements
@@ -20,12 +20,9 @@ MOST: Final = 10
 """How many sessions are found by their names and tags, the newest first."""
 _OF_STEPS: Final = ("kind", "tool", "model", "since", "until")
 _OF_SESSIONS: Final = ("agent", "user")
-_LIST: Final = ArrayField(TextField())
 _TAGS: Final = Func(F("tags"), Value("\n"), function="array_to_string", output_field=TextField())
 _WORDS: Final = Concat("name", Value("\n"), "key", Value("\n"), _TAGS, output_field=TextField())
-_INDEXED: Final = Func("name", "key", "tags", function="tm_session_words", output_field=TextField())
-RUNS: Final = Func(_INDEXED, function="tm_trigrams", output_field=_LIST)
-"""The runs of three characters in a session's name, key and tags, as their index has them."""
+_CONTAINING: Final = "(SELECT tm_sessions_with(%(expressions)s))"
 _RARE: Final = """
 WITH newest AS MATERIALIZED (
     SELECT upper(concat_ws(E'\\n', name, key, array_to_string(tags, E'\\n'))) AS words FROM tm_session WHERE project_id = %(project)s
@@ -39,15 +36,23 @@ PARTS: Final[tuple[Part, ...]] = ("name", "key", "tags")
 
 
 def index_conditions(project: Project, texts: Collection[str]) -> dict[str, Q]:
-    """Return for each text a condition on `RUNS`, called `runs`, that holds if a session's name, key or tags contain it.
+    """Return for each text a condition that holds if a session's name, key or tags contain it.
 
-    It selects the sessions by their index. It is empty for a text of one or two characters, which has no runs, and for
+    It selects the sessions by the index of their runs of three characters. It is empty for a text of one or two characters, which has no runs, and for
     one that many of the newest sessions have: reading from the newest on finds those faster. One query.
     """
     facts = {"project": project.id, "texts": [storable(each) for each in texts]}
     rare = {each for (each,) in prepared_statements.fetch_rows(_RARE, facts)} if texts else set()
-    runs = {each: Func(Value(each), function="tm_trigrams", output_field=_LIST) for each in rare}
-    return {each: Q(runs__contains=runs[key]) if (key := storable(each)) in runs else Q() for each in texts}
+    return {
+        each: Q(id__in=_containing(project, key)) if (key := storable(each)) in rare else Q()
+        for each in texts
+    }
+
+
+def _containing(project: Project, text: str) -> Func:
+    """Return the subquery for the ids of sessions with every run of three characters of a text, by their index."""
+    runs = Func(Value(text), function="tm_trigrams", output_field=ArrayField(TextField()))
+    return Func(Value(project.id, UUIDField()), runs, template=_CONTAINING, output_field=UUIDField())
 
 
 def named_sessions(project: Project, query: ParsedQuery, options: SearchOptions) -> Mapping[UUID, list[Part]]:
@@ -60,7 +65,7 @@ def named_sessions(project: Project, query: ParsedQuery, options: SearchOptions)
     if options.status in ("error", "ok"):
         return {}
     indexed = index_conditions(project, {clause.text for clause in query.required})
-    rows = _narrowed(Session.objects.of(project), options).alias(words=_WORDS, runs=RUNS)
+    rows = _narrowed(Session.objects.of(project), options).alias(words=_WORDS)
     rows = rows.filter(_holding(query, indexed))
     found = rows.order_by(*NEWEST_FIRST).values_list("id", "name", "key", "tags")[:MOST]
     return {session: _parts(query, (name, key, *tags)) for session, name, key, tags in found}

@@ -15,7 +15,7 @@ from timemachine.core.pure.clock import parse_field, parse_time, parse_typed_sta
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import storable
 from timemachine.memory.search.filters import check_choice
-from timemachine.memory.search.names import RUNS, index_conditions
+from timemachine.memory.search.names import index_conditions
 from timemachine.memory.search.queries import sessions_with_words
 from timemachine.recording.sessions.holds import IS_HELD
 from timemachine.recording.sessions.models import BEGAN_AT, Session
@@ -97,7 +97,7 @@ def sessions_matching(project: Project, query: SessionQuery) -> QuerySet[Session
         sessions = sessions.filter(_named(query.q) | _with_words(project, query.q))
     if query.named:
         indexed = index_conditions(project, [query.named])[query.named]
-        sessions = sessions.alias(runs=RUNS).filter(indexed, _named(query.named))
+        sessions = sessions.filter(indexed, _named(query.named))
     return _narrowed(sessions, query).order_by(*NEWEST_FIRST)
 
 

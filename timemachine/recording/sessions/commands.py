@@ -14,7 +14,7 @@ from django.dispatch import Signal
 
 from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
-from timemachine.core.payloads.commands import copy_rows
+from timemachine.core.payloads.commands import insert_rows
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
 from timemachine.core.pure.json_types import JsonObject
@@ -336,7 +336,7 @@ def _insert(some: Sequence[More], largest: int) -> None:
     ]
     payload_ids = action_rows.store_payloads(some[0][0].project_id, [each.parts for each in placed])
     actions = [action_rows.action_row(*each, payload_ids) for each in placed]
-    copy_rows(Action, actions)
+    insert_rows(Action, actions)
     _insert_hits([each for each in placed if each.parts.texts], payload_ids)
     by_session = {session: list(its) for session, its in groupby(actions, key=itemgetter("session_id"))}
     for session, _ in some:
@@ -355,4 +355,4 @@ def _insert_hits(placed: Sequence[_Placed], payload_ids: action_rows.PayloadIds)
         action_rows.hit_rows(ids[each.session.id, each.sequence], each.draft, each.parts, payload_ids)
         for each in placed
     )
-    copy_rows(Hit, list(chain.from_iterable(found)))
+    insert_rows(Hit, list(chain.from_iterable(found)))

@@ -71,6 +71,7 @@ def create(project: Project, plan: Plan, *, by: str, comparison_id: UUID | None 
         "reason": plan.reason,
     }
     with transaction.atomic():
+        replays.check_form(Comparison, comparison_id, project.id)
         made, new = Comparison.objects.get_or_create(
             id=comparison_id or uuid7(), defaults=facts | {"requested_by": by}
         )

@@ -37,7 +37,7 @@ from timemachine.replay.continuation.plan import (
     first_request,
     why_not_sent,
 )
-from timemachine.replay.runs.commands import form_used, reopen
+from timemachine.replay.runs.commands import check_form, form_used, reopen
 from timemachine.replay.runs.model_calls import why_refused
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.plan import check_limit
@@ -81,6 +81,7 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
     with transaction.atomic():
         id_ = replay_id or uuid7()
         lock_until_commit(f"continuation {id_}")  # the same form can be sent twice at the same time
+        check_form(Replay, replay_id, session.project_id)
         earlier = Replay.objects.filter(id=id_).first()
         if earlier is None:
             stored = _stored(id_, session, action, resolved, by=by)

@@ -6,7 +6,7 @@ from itertools import batched
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Model, Q, QuerySet
 
 from timemachine.core.audit.commands import record
 from timemachine.core.leases import clear
@@ -14,6 +14,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.ids import uuid7
 from timemachine.core.pure.postgres_text import storable
+from timemachine.core.row_security import rows_of_every_project
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.branch_ends import end_branch
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
@@ -43,6 +44,7 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
         check_reason(options.reason)
     with transaction.atomic():
         facts = _facts(plan, by=by)
+        check_form(Replay, replay_id, session.project_id)
         replay, new = Replay.objects.get_or_create(id=replay_id or uuid7(), defaults=facts)
         if new:
             _write_steps([(replay.id, plan)])
@@ -58,6 +60,14 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
         elif replay.session_id != session.id or ReplayOptions(**replay.options) != plan.options:
             raise form_used("replay")
     return replay
+
+
+def check_form(model: type[Model], row_id: UUID | None, project_id: UUID) -> None:
+    """Raise `form_used` if another project has a row with the id of this form, which this project cannot see."""
+    with rows_of_every_project():
+        owner = model._base_manager.filter(pk=row_id).values_list("project_id", flat=True).first()
+    if owner not in (None, project_id):
+        raise form_used(str(model._meta.verbose_name))
 
 
 def form_used(what: str) -> Conflict:

@@ -14,7 +14,7 @@ from timemachine.core.pure.ids import uuid7
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
 from timemachine.knowledge.vectors import stored_model_name
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.runs.commands import form_used
+from timemachine.replay.runs.commands import check_form, form_used
 from timemachine.replay.runs.plan import steps_in
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.sweeps.models import TERMINAL_ROW_STATUSES, Sweep, SweepRow
@@ -40,6 +40,7 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
         "enqueued_at": now(),
     }
     with transaction.atomic():
+        check_form(Sweep, sweep_id, session.project_id)
         sweep, new = Sweep.objects.get_or_create(id=sweep_id or uuid7(), defaults=facts)
         if new:
             rows = [

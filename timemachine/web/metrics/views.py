@@ -15,6 +15,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from timemachine.web.metrics.installation import Installation
 from timemachine.web.metrics.requests import OF_THIS_PROCESS
+from timemachine.web.row_security import for_every_project
 
 _FORWARDED: Final = ("X-Forwarded-For", "Forwarded", "X-Real-IP")
 _INSTALLATION: Final = Installation()
@@ -24,6 +25,7 @@ _WRONG_TOKEN: Final = "Send METRICS_TOKEN as a bearer token.\n"  # noqa: S105  #
 
 @never_cache
 @require_safe
+@for_every_project
 def metrics(request: HttpRequest) -> HttpResponse:
     """Answer with all metrics in Prometheus's text format."""
     if settings.METRICS_TOKEN:

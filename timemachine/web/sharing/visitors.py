@@ -17,6 +17,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, TimeMachineError, TooManyRequests
+from timemachine.core.row_security import rows_of_every_project, see_project
 from timemachine.governance.sharing.commands.opening import OpenedLink
 from timemachine.governance.sharing.commands.visits import PAGE, PART, view
 from timemachine.governance.sharing.pure.token import link_not_valid, parse_token
@@ -87,13 +88,17 @@ def scope_of(
     The request counts as one page; as a part of one if it asks for one of these `parts`.
     """
     counted = weight if requested_part(request, parts) is None else PART
-    return view(public_id, request.COOKIES.get(_cookie_name(public_id)), counted)
+    with rows_of_every_project():
+        scope = view(public_id, request.COOKIES.get(_cookie_name(public_id)), counted)
+    see_project(scope.link.project_id)
+    return scope
 
 
 def is_open(request: HttpRequest, public_id: str) -> bool:
     """Return whether the link that this visitor opened still shows something. Counts nothing."""
     try:
-        grant_of(public_id, request.COOKIES.get(_cookie_name(public_id)))
+        with rows_of_every_project():
+            grant_of(public_id, request.COOKIES.get(_cookie_name(public_id)))
     except NotFound:
         return False
     return True

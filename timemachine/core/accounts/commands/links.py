@@ -13,6 +13,7 @@ from timemachine.core.audit.commands import record
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, NotSignedIn
 from timemachine.core.pure.ids import secret, secret_hash
+from timemachine.core.row_security import rows_of_every_project
 
 LIFETIMES = {
     SignInLink.SIGN_IN: timedelta(hours=1),
@@ -105,6 +106,7 @@ def lock_person(user: User) -> None:
     user.refresh_from_db(from_queryset=User.objects.select_for_update(no_key=True))
 
 
+@rows_of_every_project()
 def is_in_use(user: User) -> bool:
     """Return whether an account has a way to sign in of its own, or already opens a project."""
     return (

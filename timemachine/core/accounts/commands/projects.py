@@ -12,8 +12,10 @@ from timemachine.core.accounts.naming import clean_email, clean_name
 from timemachine.core.accounts.queries import belongs_elsewhere
 from timemachine.core.audit.commands import record
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed
+from timemachine.core.row_security import rows_of_every_project
 
 
+@rows_of_every_project()
 @transaction.atomic
 def make_project(name: str, *, administrator: User) -> Project:
     """Create a project with its first administrator. Raises `InvalidInput` if the name is not valid."""

@@ -5,8 +5,10 @@ from typing import Any
 from timemachine.core.accounts.models import User
 from timemachine.core.audit.commands import record
 from timemachine.core.audit.pure.actions import Action
+from timemachine.core.row_security import rows_of_every_project
 
 
+@rows_of_every_project()
 def record_of_person(
     person: User, action: Action, *, by_person: bool = True, by: str = "", **facts: Any
 ) -> None:

@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from timemachine.core.pure.ids import uuid7
+from timemachine.core.row_security import rows_of_every_project
 from timemachine.recording.annotations.notes.models import LONGEST_TEXT, Note
 from timemachine.recording.annotations.notes.queries import note_deleted, notes_at
 from timemachine.recording.sessions.holds import require_no_hold
@@ -39,7 +40,8 @@ def add(session: Session, sequence: int, text: str, *, by: str, note_id: UUID | 
                 created_at=now(),
             )
     except IntegrityError as why:
-        stored = None if note_id is None else Note.objects.filter(id=note_id).first()
+        with rows_of_every_project():
+            stored = None if note_id is None else Note.objects.filter(id=note_id).first()
         if stored is None:
             raise NotFound(
                 "The session was deleted while the note was written.", code="session_not_found"

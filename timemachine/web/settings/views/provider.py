@@ -20,6 +20,7 @@ from timemachine.core.accounts.provider.protocol import Attempt, refused
 from timemachine.core.pure.errors import NotAllowed, NotSignedIn, Unavailable
 from timemachine.web.errors import page_message
 from timemachine.web.http import back_to
+from timemachine.web.row_security import for_every_project
 from timemachine.web.settings import signing_in
 from timemachine.web.settings.views.sign_in import sign_in_page
 
@@ -34,6 +35,7 @@ _ERROR_CODE: Final = re.compile(r"[a-z_]{1,40}")
 
 @never_cache
 @require_safe
+@for_every_project
 def begin(request: HttpRequest) -> HttpResponse:
     """Send the browser to the provider."""
     _check_configured()
@@ -61,6 +63,7 @@ def begin(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_safe
+@for_every_project
 def end(request: HttpRequest) -> HttpResponse:
     """Sign in the person whom the provider sends back. A browser answers each attempt once."""
     _check_configured()

@@ -14,6 +14,7 @@ from timemachine.core.pure.errors import NotSignedIn, TooManyRequests, Unavailab
 from timemachine.web.errors import waiting
 from timemachine.web.form_parts import RecordForm
 from timemachine.web.http import page, see_other
+from timemachine.web.row_security import for_every_project
 from timemachine.web.settings.forms.second_factor import CodeForm, PasskeyAnswerForm
 from timemachine.web.settings.signing_in import finish, first_step, site_of
 from timemachine.web.settings.this_browser import known_browser
@@ -24,6 +25,7 @@ _STATE: Final = "passkey_challenge"
 @never_cache
 @sensitive_post_parameters("code", "response")
 @require_http_methods(["GET", "HEAD", "POST"])
+@for_every_project
 def second_step(request: HttpRequest) -> HttpResponse:
     """Ask for the second factor and check it. Without a recent first step, start again."""
     begun = first_step(request)

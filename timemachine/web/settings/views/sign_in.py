@@ -18,6 +18,7 @@ from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, NotSi
 from timemachine.web import access
 from timemachine.web.errors import page_message, waiting
 from timemachine.web.http import back_to, page, see_other
+from timemachine.web.row_security import for_every_project
 from timemachine.web.settings import signing_in
 from timemachine.web.settings.forms.accounts import SignInForm, WelcomeForm
 from timemachine.web.settings.this_browser import know_browser, known_browser
@@ -28,6 +29,7 @@ _AGAIN = "For this change you must have signed in within the last hour. Please s
 @never_cache
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
+@for_every_project
 def sign_in(request: HttpRequest) -> HttpResponse:
     """Sign in with e-mail and password, and return to the requested page."""
     if request.method != "POST":
@@ -51,6 +53,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@for_every_project
 def open_link(request: HttpRequest, secret: str) -> HttpResponse:
     """Open a one-time link. GET does not use it up, so that previews in mails and chats are harmless."""
     if request.method != "POST":
@@ -69,6 +72,7 @@ def open_link(request: HttpRequest, secret: str) -> HttpResponse:
 @never_cache
 @sensitive_post_parameters("password", "again")
 @require_http_methods(["GET", "HEAD", "POST"])
+@for_every_project
 def welcome(request: HttpRequest) -> HttpResponse:
     """Ask for name and password at the first sign-in, and for the first administrator's e-mail."""
     user = access.signed_in(request)
@@ -87,6 +91,7 @@ def welcome(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
+@for_every_project
 def sign_out(request: HttpRequest) -> HttpResponse:
     """Sign out this browser."""
     logout(request)

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import whole_number
+from timemachine.core.row_security import rows_of_every_project
 from timemachine.evidence.bundles import downloads
 from timemachine.governance.sharing.commands.opening import PassphraseNeeded, WrongPassphrase, open_link
 from timemachine.governance.sharing.commands.visits import download
@@ -66,9 +67,14 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
     passphrase = request.POST.get("passphrase")
     browser = request.headers.get("User-Agent")
     try:
-        opened = open_link(
-            token, passphrase, address=address_of(request), browser=browser, held=grant_held(request, token)
-        )
+        with rows_of_every_project():
+            opened = open_link(
+                token,
+                passphrase,
+                address=address_of(request),
+                browser=browser,
+                held=grant_held(request, token),
+            )
     except (PassphraseNeeded, WrongPassphrase) as why:
         return _opening_page(request, asks=page_message(why), status=why.status)
     return let_in(see_other("shared", opened.link.public_id), opened, opened_at=request.path)
