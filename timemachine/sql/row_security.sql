@@ -30,7 +30,7 @@ END $$;
 
 -- The sessions of a project whose words contain all these runs of three characters, by their index, which a policy would
 -- keep from being used.
-CREATE OR REPLACE FUNCTION public.tm_sessions_with(project uuid, runs text[]) RETURNS SETOF uuid
+CREATE FUNCTION public.tm_sessions_with(project uuid, runs text[]) RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
     SELECT id FROM public.tm_session
     WHERE project_id = project AND public.tm_trigrams(public.tm_session_words(name, key, tags)) @> runs

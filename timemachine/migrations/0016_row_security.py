@@ -8,5 +8,5 @@ SQL = Path(__file__).resolve().parent.parent / "sql"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("timemachine", "0013_signing_key_store")]
+    dependencies = [("timemachine", "0015_packed_payloads")]
     operations = [migrations.RunSQL((SQL / "row_security.sql").read_text(encoding="utf-8"))]
