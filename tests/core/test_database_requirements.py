@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 
+import psycopg
 import pytest
+from django.db import connection
 
 from timemachine.core.pure.database_requirements import DatabaseFacts, Unsuitable, check
+from timemachine.core.pure.same_database import is_same_database
 
 GOOD = DatabaseFacts(
     version=150_008, encoding="UTF8", installed="0.7.4", available="0.8.1", shares_connections=False
@@ -66,3 +69,28 @@ def test_a_pooler_by_transaction_is_refused_with_the_reason() -> None:
         Unsuitable, match=r"loses the locks and prepared statements of Time Machine: connect to"
     ):
         check(replace(GOOD, shares_connections=True))
+
+
+def test_an_owner_in_another_database_is_refused() -> None:
+    with pytest.raises(Unsuitable, match="DATABASE_URL and DATABASE_OWNER_URL lead to different databases"):
+        check(replace(GOOD, owner_is_elsewhere=True))
+
+
+def test_a_database_is_told_from_another_one_and_nothing_stays_locked(db: None) -> None:
+    parts = connection.settings_dict
+    where = {
+        "host": parts["HOST"],
+        "port": parts["PORT"] or None,
+        "user": parts["USER"],
+        "password": parts["PASSWORD"],
+    }
+    with (
+        psycopg.connect(**where, dbname=parts["NAME"], autocommit=True) as one,
+        psycopg.connect(**where, dbname=parts["NAME"], autocommit=True) as same,
+        psycopg.connect(**where, dbname="postgres", autocommit=True) as other,
+    ):
+        assert is_same_database(one, same)
+        assert not is_same_database(one, other)
+        held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid IN (%s, %s)"
+        pids = [one.info.backend_pid, other.info.backend_pid]
+        assert other.execute(held, pids).fetchone() == (0,)
