@@ -1,5 +1,7 @@
 """A streaming replica of the server of this test run."""
 
+import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +11,7 @@ import psycopg
 
 from tests.waiting import wait_until
 from timemachine.embedded import postgres
+from timemachine.embedded.children import processes_in
 from timemachine.embedded.data_folder import clear_socket_folder, socket_folder
 
 
@@ -34,6 +37,18 @@ class Replica:
         """Stop it hard."""
         self.process.kill()
         self.process.wait(30)
+
+    def freeze(self) -> None:
+        """Stop its processes, as on a frozen machine: it accepts connections and does not answer."""
+        self._send(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Undo `freeze`."""
+        self._send(signal.SIGCONT)
+
+    def _send(self, number: signal.Signals) -> None:
+        for process in processes_in(self._cluster.data):
+            os.kill(process, number)
 
     def pause(self) -> None:
         """Receive the log of the primary, but do not apply it."""

@@ -20,6 +20,8 @@ from tests.builders import recorded_session
 from tests.core.replica_server import Replica, streaming_replica
 from tests.database_roles import as_owner
 from tests.waiting import wait_until
+from timemachine.config import pool
+from timemachine.core import connecting
 from timemachine.core import replica as replica_module
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.database_requirements import Unsuitable
@@ -67,12 +69,15 @@ def replica(
 
 
 def use(host: str) -> None:
-    connections.settings[ALIAS] = {**connections.settings[DEFAULT_DB_ALIAS], "HOST": host}
+    own = connections.settings[DEFAULT_DB_ALIAS]
+    options = {**own["OPTIONS"], "pool": pool.options(4, alias=ALIAS, wait=2)}
+    connections.settings[ALIAS] = {**own, "HOST": host, "OPTIONS": options}
     replica_module._REST.end()
 
 
 def unuse() -> None:
     connections[ALIAS].close()
+    connections[ALIAS].close_pool()  # type: ignore[attr-defined]  # Django's PostgreSQL backend has it
     del connections[ALIAS]
     del connections.settings[ALIAS]
 
@@ -169,6 +174,22 @@ def test_the_primary_answers_while_the_replica_is_away(
     finally:
         replica.start()
     wait_until(lambda: newest(api) == "after" and answered_by[REPLICA] > 1)
+
+
+def test_the_primary_answers_while_the_replica_is_frozen(
+    replica: Replica, api: Program, answered_by: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(api, "before")
+    assert newest(api) == "before"
+    monkeypatch.setattr(connecting, "ANSWER_SECONDS", 0.5)
+    replica.freeze()
+    try:
+        assert newest(api) == "before"
+        assert answered_by == {REPLICA: 1, AWAY: 1}
+    finally:
+        replica.thaw()
+    monkeypatch.setattr(connecting, "ANSWER_SECONDS", 10.0)
+    wait_until(lambda: newest(api) == "before" and answered_by[REPLICA] > 1)
 
 
 def test_what_writes_after_all_is_done_once_and_by_the_primary(

@@ -12,7 +12,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
-from timemachine.core.connecting import PooledConnection
+from timemachine.core.connecting import PooledConnection, ReplicaConnection
 
 WAIT_SECONDS: Final = 2
 """How long a request waits for a connection. After that, the database counts as unreachable."""
@@ -30,7 +30,7 @@ def options(most: int, *, alias: str = DEFAULT_DB_ALIAS, wait: float = WAIT_SECO
         "timeout": wait,
         "reconnect_timeout": wait,
         "check": partial(check_open, alias=alias),
-        "connection_class": PooledConnection if alias == DEFAULT_DB_ALIAS else Connection,
+        "connection_class": PooledConnection if alias == DEFAULT_DB_ALIAS else ReplicaConnection,
     }
 
 
