@@ -24,6 +24,7 @@ from typing import Any
 import httpx
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
+from bench.common.product import settle, signed_in
 from bench.common.report import figure, finish
 from bench.common.timing import quantile
 from tests.chromium import installed
@@ -52,8 +53,6 @@ SCRIPT, STYLES = (
 )
 WINDOW_OPENS = 3_000
 """Milliseconds until a new window of Chromium has loaded its own interface, which takes a core for over a second."""
-IDLE = 0.1
-"""The maximum share of a core that an idle worker uses."""
 WATCHED = ("paint", "shift", "nodes")
 WATCH = """() => {
     window.seen = {paint: 0, shift: 0, slowest: 0};
@@ -88,24 +87,6 @@ def main() -> None:
             in_a_browser(product)
         finally:
             machine.end()
-
-
-def settle(machine: Machine) -> None:
-    """Wait until the worker has processed the new steps, so that only the pages are measured."""
-    busy = 1.0
-    while busy > IDLE:
-        before = worked(machine)
-        time.sleep(5)
-        busy = (worked(machine) - before) / 5
-
-
-def worked(machine: Machine) -> float:
-    """Return the seconds of processor time that the worker used so far."""
-    ticks = 0
-    for pid, line in machine.processes().items():
-        if "celery" in line:
-            ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def first_bytes(product: Product) -> None:
@@ -243,32 +224,12 @@ def heap(protocol: CDPSession) -> float:
 def desk(browser: Browser, product: Product) -> Iterator[tuple[Page, str]]:
     """Yield a signed-in page of a browser slowed down this many times, and the address of the long session."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
-    with signed_in(product) as client:
-        cookies = [
-            {"name": name, "value": value, "url": product.url} for name, value in client.cookies.items()
-        ]
-        context.add_cookies(cookies)  # type: ignore[arg-type]
-        page = context.new_page()
-        context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
-        page.wait_for_timeout(WINDOW_OPENS)
-        yield page, f"{product.url}/sessions/long-{STEPS}/"
+    context.add_cookies(product.cookies())  # type: ignore[arg-type]
+    page = context.new_page()
+    context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+    page.wait_for_timeout(WINDOW_OPENS)
+    yield page, f"{product.url}/sessions/long-{STEPS}/"
     context.close()
-
-
-_COOKIES: dict[str, str] = {}
-
-
-@contextmanager
-def signed_in(product: Product) -> Iterator[httpx.Client]:
-    """Return a client with the cookie of the administrator, whose one-time link is followed once."""
-    with httpx.Client(base_url=product.url, follow_redirects=True, timeout=60) as client:
-        if not _COOKIES:
-            page = client.get(product.sign_in_link).text
-            token = page.split('name="csrfmiddlewaretoken" value="')[1].split('"')[0]
-            client.post(product.sign_in_link, data={"csrfmiddlewaretoken": token})
-            _COOKIES.update(client.cookies.items())
-        client.cookies.update(_COOKIES)
-        yield client
 
 
 def record(product: Product, size: int) -> None:
