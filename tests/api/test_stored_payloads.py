@@ -13,6 +13,7 @@ from tests.evidence.sessions import checked, compared_with_its_seal
 from timemachine.core.payloads.models import Payload
 from timemachine.core.payloads.queries import heads
 from timemachine.core.payloads.stored import NOTE
+from timemachine.core.pure.packing import SMALLEST
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.log.keys import key_in_use
 from timemachine.recording.sessions.models import Session
@@ -54,7 +55,7 @@ def test_only_what_becomes_shorter_is_packed(api: Program) -> None:
         record(api, value)
     packed = {each.size for each in Payload.objects.filter(packed=True)}
     assert {len(LONG), 2_500_000} <= packed
-    assert min(packed) > 64
+    assert min(packed) >= SMALLEST
 
 
 def test_what_an_earlier_version_stored_is_not_stored_again(api: Program) -> None:

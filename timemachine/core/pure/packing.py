@@ -10,8 +10,8 @@ from timemachine.core.pure import zstandard
 
 LEVEL: Final = 1
 """Higher levels take two to four times as long, and save nothing on texts of a few kilobytes."""
-_SMALLEST: Final = 64
-"""Shorter values hardly ever become shorter."""
+SMALLEST: Final = 512
+"""Shorter values stay as they are: unpacking takes 10 to 15 µs whatever the size, and saves little."""
 _PARTS: Final = 10
 """A value is packed only if that saves at least a tenth: reading it takes longer."""
 _BLOCK: Final = 16 * 1024
@@ -29,7 +29,7 @@ class Damaged(ValueError):
 
 def pack(data: bytes) -> bytes | None:
     """Return the bytes in packed form, or None if that saves less than a tenth."""
-    if len(data) < _SMALLEST:
+    if len(data) < SMALLEST:
         return None
     packed = _packed(data)
     return packed if len(packed) <= len(data) - len(data) // _PARTS else None
