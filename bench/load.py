@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import httpx
+
 from bench.common.product import settle, signed_in
 from bench.common.report import figure, finish
 from bench.common.timing import quantile
@@ -122,7 +124,7 @@ def _everything(run: Run, session: str) -> None:
 def _noted(run: Run, work: Callable[[], None]) -> None:
     try:
         work()
-    except Exception as why:  # whatever stops a reader or an agent counts
+    except (httpx.HTTPError, AssertionError, KeyError, ValueError) as why:
         run.errors.append(repr(why))
 
 
