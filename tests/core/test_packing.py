@@ -42,6 +42,13 @@ def test_another_size_is_damage(size: int) -> None:
         unpack(packed, size)
 
 
+def test_a_beginning_that_is_cut_off_is_damage() -> None:
+    packed = pack(os.urandom(60_000) + TEXT)
+    assert packed is not None
+    with pytest.raises(Damaged, match="the beginning"):
+        unpack_first(packed[:20_000], 50_000)
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_are_damage(data: bytes) -> None:
     with suppress(Damaged):

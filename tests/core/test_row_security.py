@@ -1,8 +1,10 @@
 """The database hides the rows of other projects, even from a query that does not name its project."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
+from uuid import UUID
 
+import psycopg
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.http import HttpRequest, StreamingHttpResponse
@@ -12,8 +14,8 @@ from tests.core.accounts.people import member
 from timemachine.api.access import caller_with
 from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import Project
-from timemachine.core.jobs import JOBS, Job
-from timemachine.core.pure.queue_names import DEFAULT
+from timemachine.core.jobs import JOBS, job
+from timemachine.core.pure.ids import uuid7
 from timemachine.core.row_security import no_rows, rows_of, rows_of_every_project, see_project
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
@@ -26,6 +28,14 @@ NOT_PROTECTED = {
     "tm_frame": "its word indexes would not be used",
     "tm_searched_action": "its word index would not be used",
     "tm_sign_in_link": "it belongs to a person, and may be for no project",
+}
+
+
+INDEXES_OF_EXPRESSIONS: Final = {
+    "tm_session_trigrams": "used by tm_sessions_with",
+    "tm_action_answer": "used by tm_answers_with",
+    "tm_action_when": "times are compared with leakproof operators",
+    "session_newest_first": "times are compared with leakproof operators",
 }
 
 
@@ -141,6 +151,56 @@ def test_what_is_streamed_later_sees_what_its_view_saw(
     assert response.getvalue().decode() == f"['{project.name}']1"
 
 
+def test_a_stream_that_is_left_early_ends_with_the_same_rows(
+    project: Project, recorded: tuple[Session, Session]
+) -> None:
+    seen: list[list[str]] = []
+
+    def view(request: HttpRequest) -> StreamingHttpResponse:
+        see_project(project.pk)
+
+        def parts() -> Iterator[str]:
+            try:
+                yield "a"
+                yield "b"
+            finally:
+                seen.append(visible_sessions())
+
+        return StreamingHttpResponse(parts())
+
+    response: Any = RowSecurity(view)(RequestFactory().get("/"))
+    assert next(iter(response)) == b"a"
+    response.close()
+    assert seen == [[project.name]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_breaks_in_a_request_is_replaced_for_the_next(
+    project: Project, recorded: tuple[Session, Session]
+) -> None:
+    """As Django does: it asks for the connection's mode before and after each request."""
+    with no_rows(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+        with as_owner_elsewhere() as other:
+            other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+        with pytest.raises(DatabaseError):
+            cursor.execute("SELECT 1")
+    connection.close_if_unusable_or_obsolete()
+    assert connection.connection is None
+    with rows_of(project.pk):
+        assert visible_sessions() == [project.name]
+
+
+def as_owner_elsewhere() -> psycopg.Connection[Any]:
+    """Return another connection, with the rights of the owner."""
+    parameters = connection.get_connection_params()
+    parameters.pop("options")
+    return psycopg.connect(
+        **{name: parameters[name] for name in ("dbname", "user", "host", "port") if parameters.get(name)}
+    )
+
+
 def test_a_page_sees_the_project_of_its_reader(
     project: Project,
     other_project: Project,
@@ -164,23 +224,53 @@ def test_a_page_sees_the_project_of_its_reader(
 
 def test_a_job_sees_only_the_project_of_its_row(project: Project, recorded: tuple[Session, Session]) -> None:
     seen: list[list[str]] = []
-    job = Job(
-        name="look",
-        queue=DEFAULT,
-        function=lambda session_id: seen.append(visible_sessions()),
-        of=Session,
-        overdue=None,
-        key="pk",
-        at_start=False,
-        only_if=None,
-        pause=0,
-        every=None,
-    )
-    function = job.function
-    function.__annotations__ = {"session_id": str}
-    ours, _ = recorded
-    job(ours.pk)
+
+    @job(of=Session)
+    def look_around(session_id: UUID) -> None:
+        seen.append(visible_sessions())
+
+    try:
+        look_around(recorded[0].pk)
+    finally:
+        del JOBS["look_around"]
     assert seen == [[project.name]]
+
+
+def test_a_job_whose_row_is_gone_sees_nothing(recorded: tuple[Session, Session]) -> None:
+    seen: list[list[str]] = []
+
+    @job(of=Session)
+    def look_for_what_is_gone(session_id: UUID) -> None:
+        seen.append(visible_sessions())
+
+    try:
+        look_for_what_is_gone(uuid7())
+    finally:
+        del JOBS["look_for_what_is_gone"]
+    assert seen == [[]]
+
+
+def test_every_index_that_a_policy_keeps_from_being_used_has_a_reason() -> None:
+    """Those of words and lists, and of expressions: their operators could reveal hidden rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT i.indexrelid::regclass::text FROM pg_index AS i JOIN pg_class AS t ON t.oid = i.indrelid"
+            " JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am ON pg_am.oid = c.relam"
+            " WHERE t.relrowsecurity AND (i.indexprs IS NOT NULL OR amname <> 'btree')"
+        )
+        assert {name for (name,) in cursor.fetchall()} == set(INDEXES_OF_EXPRESSIONS)
+
+
+def test_what_runs_as_the_owner_is_for_the_application_alone() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT proname, allowed.grantee::regrole::text FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner))) AS allowed"
+            " WHERE prosecdef AND proname LIKE 'tm\\_%' AND allowed.grantee <> proowner"
+        )
+        assert set(cursor.fetchall()) == {
+            (name, "timemachine_app")
+            for name in ("tm_answers_with", "tm_sessions_with", "tm_drop_nearest_index")
+        }
 
 
 def test_every_job_with_an_id_names_the_model_of_its_row() -> None:

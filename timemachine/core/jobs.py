@@ -10,7 +10,7 @@ be safe to run at any time.
 """
 
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
@@ -21,7 +21,7 @@ from uuid import UUID
 from django.db.models import ForeignKey, Model, QuerySet
 
 from timemachine.core.pure.queue_names import DEFAULT
-from timemachine.core.row_security import rows_of
+from timemachine.core.row_security import no_rows, rows_of
 
 type Next = Iterable[tuple["Job", Any]]
 """Jobs to enqueue after this one, each with an id."""
@@ -47,8 +47,7 @@ class Job:
         """Run the job for an id, which can be text as in a message. A periodic job takes none."""
         kinds = [each.annotation for each in signature(self.function).parameters.values()]
         given = [kind(str(each)) for kind, each in zip(kinds, ids, strict=True)]
-        project = None if self.of is None else _project_of(self.of, *given)
-        with nullcontext() if project is None else rows_of(project):
+        with nullcontext() if self.of is None else _rows_of_project_of(self.of, *given):
             return list(self.function(*given) or ())
 
 
@@ -102,11 +101,11 @@ def job(
     return declared
 
 
-def _project_of(model: type[Model], row_id: Any) -> UUID | None:
-    """Return the project of a row, or None if there is no such row (any more)."""
+def _rows_of_project_of(model: type[Model], row_id: Any) -> AbstractContextManager[None]:
+    """See only the rows of a row's project inside; none if there is no such row any more."""
     rows = model._base_manager.filter(pk=row_id)
-    found: UUID | None = rows.values_list(_path_to_project(model), flat=True).first()
-    return found
+    project: UUID | None = rows.values_list(_path_to_project(model), flat=True).first()
+    return no_rows() if project is None else rows_of(project)
 
 
 @cache

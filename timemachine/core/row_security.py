@@ -5,7 +5,7 @@ query that forgets to (`timemachine/sql/row_security.sql`). A request sees nothi
 one project. Commands and periodic jobs see every project.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
@@ -22,7 +22,7 @@ def visible_rows() -> str:
 
 
 def see_project(project: UUID) -> None:
-    """See only the rows of a project, until the enclosing `no_rows` or other block ends."""
+    """See only the rows of a project until the innermost of the blocks below ends; so call it in none but that of the request."""
     _visible.set(str(project))
 
 
@@ -49,24 +49,28 @@ def no_rows() -> Iterator[None]:
 
 def with_the_same_rows[Part](parts: Iterable[Part]) -> Iterator[Part]:
     """Yield parts that are read later, seeing what is visible now."""
-    seen, remaining = _visible.get(), iter(parts)
-    return _each_seeing(seen, remaining)
+    return _each_seeing(_visible.get(), iter(parts))
+
+
+def called_with_the_same_rows(function: Callable[[], None]) -> Callable[[], None]:
+    """Return a function to call later, seeing what is visible now."""
+    seen = _visible.get()
+
+    def called() -> None:
+        with _seeing(seen):
+            function()
+
+    return called
 
 
 def _each_seeing[Part](seen: str, parts: Iterator[Part]) -> Iterator[Part]:
-    end = object()
-    try:
-        while True:
-            with _seeing(seen):
-                part = next(parts, end)
-            if part is end:
+    while True:
+        with _seeing(seen):
+            try:
+                part = next(parts)
+            except StopIteration:
                 return
-            yield part  # type: ignore[misc]  # it is not `end`
-    finally:
-        close = getattr(parts, "close", None)
-        if close is not None:
-            with _seeing(seen):
-                close()
+        yield part
 
 
 @contextmanager

@@ -57,13 +57,19 @@ BEGIN
         EXECUTE format('GRANT %s ON %s TO %s', array_to_string(each.privileges, ', '), each.name, application);
     END LOOP;
 
-    IF EXISTS (
-        SELECT FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner))) AS allowed
-        WHERE pg_proc.oid = 'tm_drop_nearest_index(text)'::regprocedure AND allowed.grantee = 0
-    ) THEN
-        REVOKE EXECUTE ON FUNCTION tm_drop_nearest_index(text) FROM PUBLIC;
-    END IF;
-    IF NOT has_function_privilege(application, 'tm_drop_nearest_index(text)', 'EXECUTE') THEN
-        EXECUTE format('GRANT EXECUTE ON FUNCTION tm_drop_nearest_index(text) TO %s', application);
-    END IF;
+    -- What runs as the owner is for the application alone.
+    FOR each IN
+        SELECT oid::regprocedure AS name FROM pg_proc
+        WHERE prosecdef AND pronamespace = 'public'::regnamespace AND proname LIKE 'tm\_%'
+    LOOP
+        IF EXISTS (
+            SELECT FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner))) AS allowed
+            WHERE pg_proc.oid = each.name AND allowed.grantee = 0
+        ) THEN
+            EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', each.name);
+        END IF;
+        IF NOT has_function_privilege(application, each.name::oid, 'EXECUTE') THEN
+            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s', each.name, application);
+        END IF;
+    END LOOP;
 END $$;

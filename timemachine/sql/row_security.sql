@@ -3,11 +3,14 @@
 --
 -- The owner of the tables sees all rows. Foreign keys and unique indexes are checked against all rows, too.
 --
--- Not protected are `tm_frame` and `tm_searched_action`, whose word indexes PostgreSQL does not use under a policy: its
--- operators for them could reveal hidden rows, so it would first read every visible row. What they point to is protected.
--- Nor is `tm_sign_in_link`: a link belongs to a person, and may be for no project.
+-- Under a policy, PostgreSQL uses an index only with operators that cannot reveal hidden rows: it would otherwise read every
+-- visible row. So `tm_frame` and `tm_searched_action`, which are found by their words, are not protected; what they
+-- point to is. Nor is `tm_sign_in_link`: a link belongs to a person, and may be for no project. Two other indexes are used
+-- by functions that run as the owner of the tables.
 
-DO $$
+-- Protect the tables with a project that are not protected yet. A migration that creates one calls it.
+CREATE FUNCTION public.tm_protect_rows() RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     each record;
 BEGIN
@@ -28,11 +31,21 @@ BEGIN
     END LOOP;
 END $$;
 
--- The sessions of a project whose words contain all these runs of three characters, by their index, which a policy would
--- keep from being used.
+SELECT public.tm_protect_rows();
+
+-- The sessions of a project whose words contain all these runs of three characters.
 CREATE FUNCTION public.tm_sessions_with(project uuid, runs text[]) RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
     SELECT id FROM public.tm_session
     WHERE project_id = project AND public.tm_trigrams(public.tm_session_words(name, key, tags)) @> runs
+    AND current_setting('timemachine.project', true) IN ('*', project::text)
+$$;
+
+-- The steps of a project that are answers with these ids.
+CREATE FUNCTION public.tm_answers_with(project uuid, answers text[]) RETURNS SETOF bigint
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+    SELECT id FROM public.tm_action
+    WHERE project_id = project AND kind = 'llm_call' AND metadata ? 'message_id' AND length(metadata ->> 'message_id') <= 200
+    AND metadata -> 'message_id' = ANY (ARRAY(SELECT to_jsonb(one) FROM unnest(answers) AS one))
     AND current_setting('timemachine.project', true) IN ('*', project::text)
 $$;

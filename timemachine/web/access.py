@@ -89,11 +89,9 @@ def form_view[**P](role: str = VIEWER, *, fresh: bool = False) -> Callable[[Memb
 def of(request: HttpRequest) -> Access:
     """Return the signed-in person and their project. Raises `NotSignedIn`, or `NotAllowed` for a person without a project."""
     stored = request.META.get(_STORED_AS)
-    if isinstance(stored, Access):
-        return stored
-    found = _of(request)
-    see_project(found.project.pk)
+    found = stored if isinstance(stored, Access) else _of(request)
     request.META[_STORED_AS] = found
+    see_project(found.project.pk)
     return found
 
 

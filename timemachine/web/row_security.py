@@ -5,9 +5,14 @@ from functools import wraps
 from typing import cast
 
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase, StreamingHttpResponse
+from django.http.response import FileResponse, HttpResponseBase, StreamingHttpResponse
 
-from timemachine.core.row_security import no_rows, rows_of_every_project, with_the_same_rows
+from timemachine.core.row_security import (
+    called_with_the_same_rows,
+    no_rows,
+    rows_of_every_project,
+    with_the_same_rows,
+)
 
 type View[**P] = Callable[P, HttpResponseBase]
 
@@ -21,10 +26,15 @@ class RowSecurity:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         with no_rows():
             response = self.get_response(request)
-            if isinstance(response, StreamingHttpResponse):
-                parts = cast("Iterator[bytes]", response.streaming_content)  # no view streams asynchronously
-                response.streaming_content = with_the_same_rows(parts)
+            if isinstance(response, StreamingHttpResponse) and not isinstance(response, FileResponse):
+                _stream_with_the_same_rows(response)
             return response
+
+
+def _stream_with_the_same_rows(response: StreamingHttpResponse) -> None:
+    parts = cast("Iterator[bytes]", response.streaming_content)  # no view streams asynchronously
+    response.streaming_content = with_the_same_rows(parts)
+    response.close = called_with_the_same_rows(response.close)  # type: ignore[method-assign]  # also if the client leaves
 
 
 def for_every_project[**P](view: View[P]) -> View[P]:

@@ -40,6 +40,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
             cursor.execute(_SHOW, [visible])
         self._shown = visible
 
+    def close_if_unusable_or_obsolete(self) -> None:
+        """Close the connection if it is broken. Django reads its mode first, which must not send anything."""
+        before, self._changes_mode = self._changes_mode, True
+        try:
+            super().close_if_unusable_or_obsolete()
+        finally:
+            self._changes_mode = before
+
     def set_autocommit(self, *args: Any, **options: Any) -> None:
         """Begin or end a transaction. A statement in between would begin one that nobody ends."""
         before, self._changes_mode = self._changes_mode, True

@@ -11,13 +11,12 @@ from itertools import batched
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Length
-from django.db.models.lookups import LessThanOrEqual
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BigIntegerField, Func, Q, QuerySet, TextField, UUIDField, Value
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.content import content_of
+from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.branches import ancestors_of
 from timemachine.recording.sessions.models import Action, Session
@@ -26,8 +25,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 _AT_ONCE: Final = 1_000
 _SAID: Final = ("message", "llm_call", "tool_call", "tool_result")
 _NO_RANK: Final = (0, False)
-_LONGEST_ANSWER_ID: Final = 200
-"""Longer ids are not in the index of answers."""
+_ANSWERED: Final = "(SELECT tm_answers_with(%(expressions)s))"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +61,7 @@ def with_copies(project: Project, draft: SessionDraft, format_name: str) -> Copi
     if not draft.ids_are_global:
         return Copies(draft=draft)
     others = Session.objects.filter(id__in=_with_same_words(project, draft), imported_as=format_name)
-    found = _repeated(others, draft)
+    found = _repeated(project, others, draft)
     if not found:
         return Copies(draft=draft)
     actions = [_copy(each, found.get(each.id)) if each.id is not None else each for each in draft.actions]
@@ -131,20 +129,16 @@ def _with_same_words(project: Project, draft: SessionDraft) -> set[UUID]:
     steps = Action.objects.filter(project=project).order_by()
     for some in batched(draft.actions, _AT_ONCE, strict=False):
         said = [each.id for each in some if each.kind == "message" and each.role == "user"]
-        for same in (_is_answer(some), Q(kind="message", role="user", client_id__in=said)):
+        for same in (_is_answer(project, some), Q(kind="message", role="user", client_id__in=said)):
             found.update(steps.filter(same).values_list("session", flat=True))
     return found
 
 
-def _is_answer(drafts: Sequence[ActionDraft]) -> Q:
-    answers = [answer for each in drafts if (answer := _answer(each))]
-    length = Length(KeyTextTransform("message_id", "metadata"))
-    return Q(
-        LessThanOrEqual(length, _LONGEST_ANSWER_ID),
-        kind="llm_call",
-        metadata__has_key="message_id",
-        metadata__message_id__in=answers,
-    )
+def _is_answer(project: Project, drafts: Sequence[ActionDraft]) -> Q:
+    """Return the condition for steps with an answer of the drafts, by the index of the ids that a provider gave them."""
+    answers = [storable(answer) for each in drafts if (answer := _answer(each))]
+    given = (Value(project.id, UUIDField()), Value(answers, ArrayField(TextField())))
+    return Q(pk__in=Func(*given, template=_ANSWERED, output_field=BigIntegerField()))
 
 
 def _copy(action: ActionDraft, original: _Recorded | None) -> ActionDraft:
@@ -153,10 +147,10 @@ def _copy(action: ActionDraft, original: _Recorded | None) -> ActionDraft:
     return replace(action, copied_from={"session": original.key, "step": original.id})
 
 
-def _repeated(others: QuerySet[Session], draft: SessionDraft) -> dict[str, _Recorded]:
+def _repeated(project: Project, others: QuerySet[Session], draft: SessionDraft) -> dict[str, _Recorded]:
     """Return the recorded step that a step of the draft repeats, by the id of that step."""
     drafts = {each.id: each for each in draft.actions if each.id is not None and each.copied_from is None}
-    by_id, by_answer = _candidates(others, draft.key, list(drafts.values()))
+    by_id, by_answer = _candidates(project, others, draft.key, list(drafts.values()))
     calls: dict[str | int | None, _Recorded | None] = {}
     found: dict[str, _Recorded] = {}
     for client_id, action in drafts.items():
@@ -248,7 +242,7 @@ def _under(call: _Recorded, same: Sequence[_Recorded]) -> list[_Recorded]:
 
 
 def _candidates(
-    others: QuerySet[Session], key: str, drafts: Sequence[ActionDraft]
+    project: Project, others: QuerySet[Session], key: str, drafts: Sequence[ActionDraft]
 ) -> tuple[dict[str, list[_Recorded]], dict[str, list[_Recorded]]]:
     """Return the recorded steps with the ids of the drafts, by these; and those with their answers, by the answers' ids."""
     by_id: dict[str, list[_Recorded]] = {}
@@ -257,7 +251,7 @@ def _candidates(
     for some in batched(drafts, _AT_ONCE, strict=False):
         for row in _rows(steps.exclude(session__key=key).filter(client_id__in=[each.id for each in some])):
             by_id.setdefault(str(row.id), []).append(row)
-        for row in _rows(steps.filter(_is_answer(some))):
+        for row in _rows(steps.filter(_is_answer(project, some))):
             by_answer.setdefault(row.metadata["message_id"], []).append(row)
     return by_id, by_answer
 

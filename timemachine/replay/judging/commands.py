@@ -16,6 +16,7 @@ from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.content import content_of, text_sha256
 from timemachine.core.pure.errors import Conflict, InvalidInput, ModelFailed, NotFound, TimeMachineError
 from timemachine.core.pure.ids import uuid7
+from timemachine.core.row_security import rows_of_every_project
 from timemachine.llm.calling import complete
 from timemachine.llm.concurrency import call_slot, release_connection
 from timemachine.llm.prices import failed_price, price_if_known
@@ -110,7 +111,9 @@ def _begun(material: Material, model: ModelName, rendered: Prompt, by: str, judg
                 created_at=moment,
             )
     except IntegrityError as why:
-        if Judgement.objects.filter(id=judgement_id).exists():
+        with rows_of_every_project():
+            is_sent = Judgement.objects.filter(id=judgement_id).exists()
+        if is_sent:
             raise Conflict(
                 "This form was already submitted. The judge is not asked twice; its judgement is here or will appear here.",
                 code="judgement_sent_twice",

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import Max, Model, QuerySet
 
+from timemachine.core.row_security import rows_of_every_project
 from timemachine.llm.offers import LastAnswer
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.queries import HAPPENED_HERE
@@ -47,5 +48,6 @@ def _answers(project_id: UUID) -> Iterator[tuple[str, datetime]]:
 
 
 def _newest[Row: Model](rows: QuerySet[Row]) -> QuerySet[Row]:
-    newest = rows.order_by("-pk").values_list("pk", flat=True).first() or 0
+    with rows_of_every_project():  # by the primary key alone
+        newest = rows.order_by("-pk").values_list("pk", flat=True).first() or 0
     return rows.filter(pk__gt=newest - RECENT)
