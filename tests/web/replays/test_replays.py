@@ -19,6 +19,7 @@ from timemachine.replay.runs.commands import cancel, launch
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.worker import work
+from timemachine.web.replays.views import lists
 
 AUDIT = ReplayOptions(audit=True, reason="Wie geprüft?", use_model="local:extractive-3")
 FORM = {"kind": "ask", "model": "local:extractive-3", "reason": "Prüfung ☃"}
@@ -408,3 +409,15 @@ def test_a_replay_says_that_its_provider_has_no_free_call(
     live = {"HX-Request": "true", "HX-Target": "progress"}
     polled = browser.get(f"/replays/{second.id}/?rev={second.revision}", headers=live)
     assert "openai gets at most 1 call at the same time (MODEL_CALLS_AT_ONCE)." in polled.text
+
+
+def test_a_long_list_has_a_second_page(
+    browser: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "SHOWN", 1)
+    older, newer = (launch(session, AUDIT, by="somebody") for _ in range(2))
+    first = page(browser, "/replays/")
+    assert str(newer.id) in first
+    assert str(older.id) not in first
+    assert str(older.id) in page(browser, f"/replays/?after={newer.id}")
+    assert f"?after={newer.id}" in first

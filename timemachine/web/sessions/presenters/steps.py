@@ -241,7 +241,7 @@ def step_name(context: Context, row: Any, tab: str | None = None) -> SafeString:
 @register.simple_tag(takes_context=True)
 def query(context: Context, **changes: Any) -> str:
     """Return the current query string with some values changed; None or an empty text removes one."""
-    return address_query({**context["here"], **changes})
+    return address_query((context.get("here") or {}) | changes)
 
 
 @register.simple_tag
